@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "agents/protocol/json.h"
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+/// What the agent and the workbench say to each other.
+///
+/// JSON-RPC 2.0, one message a line (UTF-8, no line break inside), over the agent's stdin and
+/// stdout. The workbench asks, the agent answers; the agent also sends notifications. Requests may
+/// overlap: answers carry the id of their request. `traffic.result` is answered when the traffic
+/// has ended; all others at once.
+///
+/// The structs below are the params and results of the methods, one definition for both ends.
+/// Fields that a peer leaves out take their default, so that fields can be added within a version.
+namespace knobscope::protocol {
+
+/// Raised when a message changes its meaning. Both ends must have the same.
+inline constexpr int kVersion = 1;
+
+/// A line longer than this is not a message; the reader closes the link.
+inline constexpr std::size_t kMaxLineBytes = std::size_t{16} << 20;
+
+namespace method {
+inline constexpr const char* kHello = "hello";              ///< HelloParams → HelloResult
+inline constexpr const char* kPing = "ping";                ///< {} → {}; renews the lease
+inline constexpr const char* kEnvironment = "environment";  ///< InterfaceParams → Environment
+inline constexpr const char* kSnapshot = "snapshot";        ///< InterfaceParams → Snapshot
+inline constexpr const char* kKnobRead = "knob.read";       ///< [KnobTarget] → [KnobReading]
+inline constexpr const char* kKnobApply = "knob.apply";     ///< [KnobSetting] → [KnobOutcome]
+inline constexpr const char* kKnobRestore = "knob.restore"; ///< {} → [UndoReport]
+inline constexpr const char* kTrafficPrepare = "traffic.prepare"; ///< PrepareParams → PrepareResult
+inline constexpr const char* kTrafficStart = "traffic.start";     ///< {} → {}
+inline constexpr const char* kTrafficResult = "traffic.result"; ///< {} → TrafficResult, at the end
+inline constexpr const char* kTrafficCancel = "traffic.cancel"; ///< {} → {}
+inline constexpr const char* kQuit = "quit"; ///< {} → [UndoReport], restores and ends the agent
+} // namespace method
+
+namespace notification {
+inline constexpr const char* kInterval = "traffic.interval"; ///< Interval
+inline constexpr const char* kLog = "log";                   ///< {"text": "..."}
+} // namespace notification
+
+/// Error codes beside those of JSON-RPC itself (-32700, -32600, -32601, -32602, -32603).
+namespace errorcode {
+inline constexpr int kParse = -32700;
+inline constexpr int kInvalidRequest = -32600;
+inline constexpr int kMethodNotFound = -32601;
+inline constexpr int kInvalidParams = -32602;
+inline constexpr int kInternal = -32603;
+inline constexpr int kVersionMismatch = 1; ///< the other end speaks another protocol version
+inline constexpr int kKnob = 2;            ///< a knob could not be read or set
+inline constexpr int kBusy = 3;            ///< another run holds this host's knobs
+inline constexpr int kTraffic = 4;         ///< the test connection failed; message says why
+inline constexpr int kCancelled = 5;       ///< traffic.cancel ended it
+inline constexpr int kState = 6;           ///< the method does not fit the agent's state
+} // namespace errorcode
+
+/// One knob put back, or not.
+struct UndoReport {
+    std::string name;
+    std::string interface;
+    std::string original;             ///< the value to have again
+    std::optional<std::string> found; ///< what the host had just before the undo
+    std::optional<std::string> now;   ///< what it has after it
+    bool restored = false;
+    bool changed_by_other = false; ///< found differs from what the agent had set
+    std::string error;             ///< why not, when not restored
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(UndoReport, name, interface, original, found, now,
+                                                restored, changed_by_other, error)
+
+struct HelloParams {
+    int protocol = kVersion;
+    std::string run;           ///< name of the run, for the journal and other people's messages
+    double lease_seconds = 10; ///< without a ping for this long, knobs go back and the agent ends
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(HelloParams, protocol, run, lease_seconds)
+
+struct HelloResult {
+    int protocol = kVersion;
+    std::string version; ///< of the product
+    std::string build;   ///< hash of the agent's sources
+    std::string hostname;
+    std::string kernel; ///< uname -r
+    std::string arch;   ///< uname -m
+    int uid = -1;
+    int pid = 0; ///< of the worker
+    int guardian_pid = 0;
+    int cpus = 0;
+    std::string machine_id; ///< the same for two agents on one kernel and network namespace
+    std::vector<UndoReport> recovered; ///< what a dead agent had left behind, put back at start
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(HelloResult, protocol, version, build, hostname,
+                                                kernel, arch, uid, pid, guardian_pid, cpus,
+                                                machine_id, recovered)
+
+struct InterfaceParams {
+    std::string interface; ///< empty: host-wide parts only
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(InterfaceParams, interface)
+
+/// What a host is: facts by dotted name ("kernel", "cpu.model", "nic.driver", "nic.firmware",
+/// "link.mtu", "feature.tso", "coalesce.rx-usecs", "ring.rx", "sysctl.net.ipv4.tcp_rmem", ...).
+/// A fact that the host does not tell is absent.
+struct Environment {
+    std::map<std::string, std::string> facts;
+    std::vector<std::string> interfaces; ///< names of all interfaces of the host
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Environment, facts, interfaces)
+
+/// Counters at one moment, by source, then name.
+/// Sources: "ethtool" (as ethtool -S names them), "snmp" and "netstat" and "snmp6" (as nstat names
+/// them: TcpOutSegs, TcpExtTCPTimeouts, Ip6InReceives), "interface" (rx_bytes...), "softnet"
+/// (summed over CPUs), "interrupts" (summed over CPUs, by "irq label"). A source that the host
+/// does not have is absent.
+struct Snapshot {
+    std::int64_t time_ns = 0; ///< CLOCK_MONOTONIC of the host, at the start of reading
+    std::map<std::string, std::map<std::string, std::uint64_t>> counters;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Snapshot, time_ns, counters)
+
+/// A host knob by its name in the experiment file: "sysctl:NAME", "link:mtu", "link:txqueuelen",
+/// "feature:NAME". `interface` is the test interface, used by link: and feature: knobs.
+struct KnobTarget {
+    std::string name;
+    std::string interface;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(KnobTarget, name, interface)
+
+struct KnobReading {
+    std::string name;
+    std::optional<std::string> value;
+    std::string error; ///< why there is no value
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(KnobReading, name, value, error)
+
+struct KnobSetting {
+    std::string name;
+    std::string interface;
+    std::string value;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(KnobSetting, name, interface, value)
+
+/// What came of a setting. All settings of one knob.apply are made, then all are read back.
+struct KnobOutcome {
+    std::string name;
+    std::string interface;
+    std::optional<std::string> original; ///< before this agent first touched it
+    std::string requested;
+    std::optional<std::string> accepted; ///< read back after all were set
+    /// "applied" (accepted is what was asked), "unchanged" (it was so already),
+    /// "adjusted" (the host took another value), "rejected" (see error; the host kept its value)
+    std::string status;
+    std::string error;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(KnobOutcome, name, interface, original, requested,
+                                                accepted, status, error)
+
+/// One agent's part of a test. Both ends get the same values but for the options of a side.
+struct TrafficConfig {
+    std::string kind = "tcp_stream";       ///< tcp_stream, tcp_rr
+    std::string direction = "to_receiver"; ///< tcp_stream: to_receiver, from_receiver (maerts)
+    double seconds = 10;                   ///< measured time
+    double warmup_seconds = 0;             ///< before it, sent but not counted
+    double interval_seconds = 0.1;         ///< between interval notifications
+    int streams = 1;                       ///< connections, one thread each
+    std::int64_t message_size = 131072;    ///< bytes a send (and receive) call
+    std::int64_t request_size = 1;         ///< tcp_rr
+    std::int64_t response_size = 1;        ///< tcp_rr
+    int burst = 1;                         ///< tcp_rr: transactions in flight
+    std::optional<std::int64_t> window;    ///< SO_SNDBUF and SO_RCVBUF; absent: autotuned
+    std::optional<int> mss;                ///< TCP_MAXSEG
+    bool nodelay = false;                  ///< TCP_NODELAY
+    std::optional<int> cpu;                ///< pin this side's threads to this CPU
+    std::optional<std::string> congestion_control;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrafficConfig, kind, direction, seconds,
+                                                warmup_seconds, interval_seconds, streams,
+                                                message_size, request_size, response_size, burst,
+                                                window, mss, nodelay, cpu, congestion_control)
+
+/// The receiver host is asked first (role "server"): it listens on `address` and answers with the
+/// port. Then the sender (role "client") connects to it, proves itself with the token on every
+/// connection and answers when all are up. traffic.start on both lets the bytes flow.
+struct PrepareParams {
+    std::string role;    ///< "server" or "client"
+    std::string token;   ///< 32 hex digits, made anew for every sample
+    std::string address; ///< this host's test address
+    std::string peer_address;
+    int port = 0; ///< client: where the server listens
+    TrafficConfig config;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PrepareParams, role, token, address, peer_address,
+                                                port, config)
+
+struct PrepareResult {
+    int port = 0; ///< server only
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PrepareResult, port)
+
+/// Progress of this side since traffic.start, warm-up included. Differences of successive
+/// intervals are the series; the last one equals the total.
+struct Interval {
+    double time_s = 0;
+    std::uint64_t bytes_sent = 0;
+    std::uint64_t bytes_received = 0;
+    std::uint64_t transactions = 0;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Interval, time_s, bytes_sent, bytes_received,
+                                                transactions)
+
+/// One connection. Counts are of the measured time (without warm-up) unless they say total.
+struct StreamResult {
+    std::uint64_t bytes_sent = 0;
+    std::uint64_t bytes_received = 0;
+    std::uint64_t total_bytes_sent = 0;
+    std::uint64_t total_bytes_received = 0;
+    std::uint64_t send_calls = 0;
+    std::uint64_t recv_calls = 0;
+    std::uint64_t transactions = 0;
+    double elapsed_s = 0;                       ///< this connection's own measured time
+    std::optional<std::int64_t> sndbuf_initial; ///< getsockopt, so twice the request on Linux
+    std::optional<std::int64_t> rcvbuf_initial;
+    std::optional<std::int64_t> sndbuf_final;
+    std::optional<std::int64_t> rcvbuf_final;
+    std::optional<std::int64_t> mss;               ///< TCP_MAXSEG read back at the end
+    std::optional<std::string> congestion_control; ///< in force
+    std::map<std::string, std::int64_t> tcp_info;  ///< fields of struct tcp_info without "tcpi_"
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(StreamResult, bytes_sent, bytes_received,
+                                                total_bytes_sent, total_bytes_received, send_calls,
+                                                recv_calls, transactions, elapsed_s, sndbuf_initial,
+                                                rcvbuf_initial, sndbuf_final, rcvbuf_final, mss,
+                                                congestion_control, tcp_info)
+
+/// CPU time of the whole host in seconds over the measured time, summed over its CPUs
+/// (/proc/stat), and of the agent itself (getrusage of the worker).
+struct CpuUse {
+    double user_s = 0;
+    double nice_s = 0;
+    double system_s = 0;
+    double irq_s = 0;
+    double softirq_s = 0;
+    double steal_s = 0;
+    double idle_s = 0;    ///< with iowait
+    double elapsed_s = 0; ///< wall time between the two readings
+    int cpus = 0;
+    double busiest_cpu_percent = 0; ///< of the one CPU that was busiest, 0 to 100
+    double agent_user_s = 0;
+    double agent_system_s = 0;
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CpuUse, user_s, nice_s, system_s, irq_s, softirq_s,
+                                                steal_s, idle_s, elapsed_s, cpus,
+                                                busiest_cpu_percent, agent_user_s, agent_system_s)
+
+struct TrafficResult {
+    double elapsed_s = 0; ///< measured time on this side, from the first byte after warm-up
+    std::vector<StreamResult> streams;
+    std::vector<Interval> intervals;
+    std::optional<CpuUse> cpu;
+    int strangers = 0; ///< connections dropped because they had no valid token
+};
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrafficResult, elapsed_s, streams, intervals, cpu,
+                                                strangers)
+
+} // namespace knobscope::protocol

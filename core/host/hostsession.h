@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "agents/protocol/protocol.h"
+#include "core/model/experiment.h"
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <future>
+#include <memory>
+
+namespace knobscope {
+
+/// Set once, from any thread, to end what is going on. Copies share the flag.
+class CancelToken {
+public:
+    void cancel() { m_flag->store(true); }
+    [[nodiscard]] bool cancelled() const { return m_flag->load(); }
+
+private:
+    std::shared_ptr<std::atomic<bool>> m_flag = std::make_shared<std::atomic<bool>>(false);
+};
+
+struct HostOptions {
+    QString run; ///< name for the host's journal
+    std::chrono::milliseconds connectTimeout{10000};
+    std::chrono::milliseconds pingInterval{1000};
+    std::chrono::milliseconds lostAfter{5000}; ///< no answer to pings for this long: contact lost
+    std::chrono::seconds lease{10};            ///< the host's own limit; then it restores by itself
+    QString sshConfig;                         ///< file for ssh -F; empty: the user's own
+    bool acceptNewHostKeys = false; ///< adds unknown keys to known_hosts; changed ones never pass
+};
+
+/// One host with a living agent: this computer over a pipe, or a remote one over SSH.
+/// An I/O thread of its own carries the messages and the heartbeat; all members may be called from
+/// any one other thread. Every call has a timeout. When contact is lost, all pending and later
+/// calls fail with LinkLost; the host's guardian then puts the knobs back by itself.
+class HostSession {
+public:
+    /// Connects, brings the agent there if need be, starts it, and exchanges hello. Blocks;
+    /// cancellable. HostUnusable with the reason in plain words.
+    static Result<std::unique_ptr<HostSession>>
+    open(const HostSpec& host, const HostOptions& options, const CancelToken& cancel);
+    virtual ~HostSession() = default; ///< closes the link; the guardian restores what is left
+
+    /// Sends a request. Errors: LinkLost, Timeout, Protocol, or what the agent answered (Knob,
+    /// Traffic, Cancelled, HostUnusable for kBusy).
+    virtual std::future<Result<Json>> call(const char* method, Json params,
+                                           std::chrono::milliseconds timeout) = 0;
+    [[nodiscard]] virtual const protocol::HelloResult& hello() const = 0;
+    [[nodiscard]] virtual QString label() const = 0;
+    [[nodiscard]] virtual bool lost() const = 0;
+    /// Called on the I/O thread for each notification; must not block.
+    virtual void setNotificationHandler(std::function<void(const std::string&, const Json&)>) = 0;
+};
+
+} // namespace knobscope
