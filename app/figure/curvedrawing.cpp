@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/figure/curvedrawing.h"
+
+#include "app/figure/curvescale.h"
+#include "app/figure/knobticker.h"
+#include "app/figure/seriesstyle.h"
+
+#include <qcustomplot.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace knobscope {
+namespace {
+
+const QColor kAxisInk(0x26, 0x26, 0x26);
+const QColor kGridInk(0xdd, 0xdd, 0xdd);
+
+bool isDrawable(const CurvePoint& point) {
+    return point.summary.mean && std::isfinite(*point.summary.mean);
+}
+
+double halfWidth(const CurvePoint& point) {
+    const double width = point.summary.halfWidth.value_or(0);
+    return std::isfinite(width) ? width : 0;
+}
+
+/// Builds one figure; lengths in points become units of the drawing here and nowhere else.
+class CurveDrawing {
+public:
+    CurveDrawing(QCustomPlot& plot, const CurveSet& curves, const DrawingScale& scale)
+        : m_plot(plot), m_curves(curves), m_scale(scale), m_x(curves) {
+        if (!scale.fontFamily.isEmpty())
+            m_font.setFamily(scale.fontFamily);
+        m_font.setPixelSize(qMax(1, px(scale.fontPt)));
+    }
+
+    void draw() {
+        clear();
+        setUpAxes();
+        for (int i = 0; i < m_curves.series.size(); ++i)
+            addSeries(i);
+        addFlags();
+        setUpRange();
+        setUpLegend();
+    }
+
+private:
+    [[nodiscard]] int px(double points) const {
+        return static_cast<int>(std::lround(points * m_scale.unit));
+    }
+
+    void clear() {
+        m_plot.clearPlottables();
+        m_plot.clearItems();
+        m_plot.plotLayout()->clear();
+        m_plot.setAutoAddPlottableToLegend(false);
+        m_plot.setBackground(QBrush(Qt::white)); // a figure is paper, whatever the desktop's theme
+        m_plot.plotLayout()->setRowSpacing(px(2));
+    }
+
+    void setUpAxes() {
+        m_rect = new QCPAxisRect(&m_plot, true);
+        m_rect->setMinimumMargins(QMargins(px(4), px(4), px(8), px(4)));
+        m_plot.plotLayout()->addElement(0, 0, m_rect);
+        for (QCPAxis* axis : m_rect->axes()) {
+            axis->setLayer(QStringLiteral("axes"));
+            axis->grid()->setLayer(QStringLiteral("grid"));
+            setUpAxis(axis);
+        }
+        m_key = m_rect->axis(QCPAxis::atBottom);
+        m_value = m_rect->axis(QCPAxis::atLeft);
+        m_key->setLabel(m_curves.xLabel);
+        m_value->setLabel(m_curves.yLabel);
+        m_key->grid()->setVisible(false);
+        if (m_x.kind() == AxisScale::Linear)
+            m_key->setTicker(QSharedPointer<PlainTicker>::create());
+        else
+            m_key->setTicker(
+                QSharedPointer<KnobTicker>::create(m_key, m_x.positions(), m_x.labels()));
+        m_value->setTicker(QSharedPointer<PlainTicker>::create());
+        // Long numbers need their room: fewer ticks in a narrow figure.
+        m_key->ticker()->setTickCount(m_scale.widthPt < 350 ? 4 : 7);
+        m_value->ticker()->setTickCount(5);
+    }
+
+    void setUpAxis(QCPAxis* axis) const {
+        const QPen pen(kAxisInk, 0.6 * m_scale.unit, Qt::SolidLine, Qt::FlatCap);
+        axis->setBasePen(pen);
+        axis->setTickPen(pen);
+        axis->setSubTickPen(pen);
+        axis->setTickLength(0, px(3));
+        axis->setSubTickLength(0, px(1.5));
+        axis->setTickLabelFont(m_font);
+        axis->setLabelFont(m_font);
+        axis->setTickLabelColor(Qt::black);
+        axis->setLabelColor(Qt::black);
+        axis->setTickLabelPadding(px(3));
+        axis->setLabelPadding(px(3));
+        axis->grid()->setPen(QPen(kGridInk, 0.4 * m_scale.unit));
+        axis->grid()->setZeroLinePen(QPen(kGridInk, 0.4 * m_scale.unit));
+    }
+
+    /// Points of a series that can be drawn, from left to right: QCPErrorBars goes by index.
+    [[nodiscard]] QList<std::pair<double, CurvePoint>> placed(const CurveSeries& series) const {
+        QList<std::pair<double, CurvePoint>> points;
+        for (const CurvePoint& point : series.points) {
+            const std::optional<double> x = m_x.position(point.x);
+            if (x && isDrawable(point))
+                points.append({*x, point});
+        }
+        std::stable_sort(points.begin(), points.end(),
+                         [](const auto& a, const auto& b) { return a.first < b.first; });
+        return points;
+    }
+
+    void addSeries(int index) {
+        const CurveSeries& series = m_curves.series[index];
+        const SeriesStyle style = seriesStyle(index, m_scale.unit);
+        auto* graph = new QCPGraph(m_key, m_value);
+        graph->setName(series.name);
+        graph->setPen(style.line);
+        graph->setScatterStyle(style.marker);
+        graph->setSelectable(QCP::stNone);
+
+        auto* errors = new QCPErrorBars(m_key, m_value);
+        errors->setDataPlottable(graph);
+        errors->setPen(QPen(style.line.color(), 0.8 * m_scale.unit, Qt::SolidLine, Qt::FlatCap));
+        errors->setWhiskerWidth(px(4));
+        errors->setSymbolGap(0); // else short stems vanish
+        errors->setSelectable(QCP::stNone);
+
+        bool anyError = false;
+        for (const auto& [x, point] : placed(series)) {
+            const double mean = *point.summary.mean;
+            const double half = halfWidth(point);
+            graph->addData(x, mean);
+            errors->addData(half);
+            anyError = anyError || half > 0;
+            m_low = std::min(m_low, mean - half);
+            m_high = std::max(m_high, mean + half);
+            if (point.flagged > 0)
+                m_flags.append({x, mean});
+        }
+        errors->setVisible(anyError);
+        if (!series.name.isEmpty())
+            m_entries.append(graph);
+    }
+
+    /// A ring around the points whose samples carry a flag.
+    void addFlags() {
+        if (m_flags.isEmpty())
+            return;
+        auto* rings = new QCPGraph(m_key, m_value);
+        rings->setName(QCoreApplication::translate("CurveFigure", "flagged"));
+        rings->setLineStyle(QCPGraph::lsNone);
+        rings->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle,
+                                               QPen(Qt::darkRed, 0.8 * m_scale.unit), Qt::NoBrush,
+                                               9 * m_scale.unit));
+        rings->setSelectable(QCP::stNone);
+        for (const QPointF& flag : std::as_const(m_flags))
+            rings->addData(flag.x(), flag.y());
+        m_entries.append(rings);
+    }
+
+    void setUpRange() {
+        m_key->setRange(m_x.lower(), m_x.upper());
+        if (m_low > m_high) { // nothing to draw
+            m_value->setRange(0, 1);
+            addNote(QCoreApplication::translate("CurveFigure", "No measured samples yet"));
+            return;
+        }
+        // From zero, so that heights compare; below it only where the data is.
+        const double low = std::min(0.0, m_low);
+        double high = std::max(0.0, m_high);
+        if (high - low <= 0)
+            high = low + 1;
+        const double room = (high - low) * 0.06;
+        m_value->setRange(low < 0 ? low - room : low, high + room);
+    }
+
+    void addNote(const QString& text) {
+        auto* note = new QCPItemText(&m_plot);
+        note->setClipToAxisRect(false);
+        note->position->setType(QCPItemPosition::ptAxisRectRatio);
+        note->position->setAxisRect(m_rect);
+        note->position->setCoords(0.5, 0.5);
+        note->setFont(m_font);
+        note->setColor(Qt::darkGray);
+        note->setText(text);
+        note->setSelectable(false);
+    }
+
+    /// Above the axes, in as many columns as the width holds.
+    void setUpLegend() {
+        if (m_entries.isEmpty())
+            return;
+        auto* legend = new QCPLegend;
+        m_plot.plotLayout()->insertRow(0);
+        m_plot.plotLayout()->addElement(0, 0, legend);
+        m_plot.plotLayout()->setRowStretchFactor(0, 0.001);
+        legend->setLayer(QStringLiteral("legend"));
+        legend->setFont(m_font);
+        legend->setTextColor(Qt::black);
+        legend->setBorderPen(Qt::NoPen);
+        legend->setBrush(Qt::NoBrush);
+        legend->setIconSize(px(20), px(7));
+        legend->setIconTextPadding(px(3));
+        legend->setColumnSpacing(px(6));
+        legend->setRowSpacing(0);
+        legend->setMargins(QMargins(px(4), px(1), px(4), 0));
+        const int columns = legendColumns();
+        legend->setFillOrder(QCPLayoutGrid::foColumnsFirst);
+        legend->setWrap(columns);
+        for (QCPAbstractPlottable* entry : std::as_const(m_entries)) {
+            auto* item = new QCPPlottableLegendItem(legend, entry);
+            item->setMargins(QMargins(0, px(1), 0, px(1))); // else descenders are clipped
+            legend->addItem(item);
+        }
+        addLegendTitle();
+    }
+
+    void addLegendTitle() {
+        if (m_curves.seriesLabel.isEmpty())
+            return;
+        m_plot.plotLayout()->insertRow(0);
+        auto* title = new QCPTextElement(&m_plot, m_curves.seriesLabel, m_font);
+        title->setTextColor(Qt::black);
+        title->setMargins(QMargins(px(4), px(2), px(4), 0));
+        m_plot.plotLayout()->addElement(0, 0, title);
+        m_plot.plotLayout()->setRowStretchFactor(0, 0.001);
+    }
+
+    [[nodiscard]] int legendColumns() const {
+        const QFontMetrics metrics(m_font);
+        int widest = 0;
+        for (const QCPAbstractPlottable* entry : m_entries)
+            widest = std::max(widest, metrics.horizontalAdvance(entry->name()));
+        const int each = widest + px(20 + 3 + 6);
+        return std::clamp(px(m_scale.widthPt - 12) / std::max(1, each), 1,
+                          static_cast<int>(m_entries.size()));
+    }
+
+    QCustomPlot& m_plot;
+    const CurveSet& m_curves;
+    DrawingScale m_scale;
+    CurveScale m_x;
+    QFont m_font = QGuiApplication::font();
+    QCPAxisRect* m_rect = nullptr;
+    QCPAxis* m_key = nullptr;
+    QCPAxis* m_value = nullptr;
+    QList<QCPAbstractPlottable*> m_entries;
+    QList<QPointF> m_flags;
+    double m_low = std::numeric_limits<double>::infinity();
+    double m_high = -std::numeric_limits<double>::infinity();
+};
+
+} // namespace
+
+void drawCurves(QCustomPlot& plot, const CurveSet& curves, const DrawingScale& scale) {
+    CurveDrawing(plot, curves, scale).draw();
+}
+
+bool hasPoints(const CurveSet& curves) {
+    return std::any_of(curves.series.begin(), curves.series.end(), [](const CurveSeries& series) {
+        return std::any_of(series.points.begin(), series.points.end(), isDrawable);
+    });
+}
+
+} // namespace knobscope

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/report/curves.h"
+
+#include <QSizeF>
+
+class QCustomPlot;
+
+namespace knobscope {
+
+/// Units of a drawing: all lengths of a figure are multiples of `unit`.
+struct DrawingScale {
+    double unit = 1;      ///< one point (1/72 inch) in units of the drawing
+    double fontPt = 9;    ///< text, in points
+    QString fontFamily;   ///< empty: the default sans serif
+    double widthPt = 240; ///< decides how many legend entries share a row
+};
+
+/// Empties the plot and draws the curves into it. GUI thread.
+void drawCurves(QCustomPlot& plot, const CurveSet& curves, const DrawingScale& scale);
+
+/// Whether there is a point to draw at all.
+[[nodiscard]] bool hasPoints(const CurveSet& curves);
+
+} // namespace knobscope
