@@ -79,6 +79,8 @@ signals:
     void finished(const knobscope::RunOutcome& outcome);
 
 private:
+    RunOutcome refuse(qint64 run, const Error& error);
+
     HostOptions m_options;
     CancelToken m_cancel;
 };

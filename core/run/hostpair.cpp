@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/run/hostpair.h"
+
+namespace knobscope {
+
+Result<HostPair> HostPair::open(const Experiment& experiment, const HostOptions& options,
+                                const CancelToken& cancel) {
+    auto other = std::async(std::launch::async, [&] {
+        return HostSession::open(experiment.receiver, options, cancel);
+    });
+    auto sender = HostSession::open(experiment.sender, options, cancel);
+    auto receiver = other.get();
+    if (!sender)
+        return tl::unexpected<Error>(sender.error());
+    if (!receiver)
+        return tl::unexpected<Error>(receiver.error());
+
+    const bool local = experiment.sender.local && experiment.receiver.local;
+    const std::string& machine = (*sender)->hello().machine_id;
+    if (!local && !machine.empty() && machine == (*receiver)->hello().machine_id)
+        return fail(Error::Code::BadInput,
+                    QStringLiteral("Sender and receiver (%1 and %2) are the same machine")
+                        .arg((*sender)->label(), (*receiver)->label()),
+                    QStringLiteral("name two machines, or \"local\" for both to test over "
+                                   "loopback"));
+    HostPair pair;
+    pair.m_sender = std::move(*sender);
+    pair.m_receiver = std::move(*receiver);
+    return pair;
+}
+
+std::optional<Side> HostPair::lostSide() const {
+    for (Side side : kBothSides) {
+        if (at(side).lost())
+            return side;
+    }
+    return std::nullopt;
+}
+
+} // namespace knobscope

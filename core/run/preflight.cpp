@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/run/preflight.h"
+
+#include "core/model/experimentfile.h"
+#include "core/run/agentcalls.h"
+#include "core/run/hostpair.h"
+#include "core/run/runcontroller.h"
+#include "core/run/samplerunner.h"
+#include "core/run/trafficsetup.h"
+
+#include <QSet>
+
+#include <algorithm>
+
+namespace knobscope {
+
+namespace {
+
+/// Most test settings that are tried; each costs one connection.
+constexpr int kMaxConnectionChecks = 32;
+
+class Preflight {
+public:
+    Preflight(const Experiment& experiment, const CancelToken& cancel)
+        : m_experiment(experiment), m_cancel(cancel) {}
+
+    void ok(const QString& host, const QString& title, const QString& detail) {
+        m_report.checks.append({Check::State::Ok, host, title, detail});
+    }
+    void warn(const QString& host, const QString& title, const QString& detail) {
+        m_report.checks.append({Check::State::Warning, host, title, detail});
+    }
+    void failed(const QString& host, const QString& title, const QString& detail,
+                ExitStatus status) {
+        m_report.checks.append({Check::State::Failed, host, title, detail});
+        if (m_report.exitStatus == 0)
+            m_report.exitStatus = static_cast<int>(status);
+    }
+    void failed(const QString& host, const QString& title, const Error& error) {
+        const auto status = error.code == Error::Code::BadInput    ? ExitStatus::BadInput
+                            : error.code == Error::Code::Cancelled ? ExitStatus::Cancelled
+                                                                   : ExitStatus::HostUnusable;
+        failed(host, title, error.text(), status);
+    }
+
+    void describeAgent(const HostSession& host);
+    void checkPlace(HostSession& host, Side side);
+    void checkKnobs(HostSession& host, Side side);
+    void checkConnections(HostPair& hosts);
+    void noteStop();
+    [[nodiscard]] const PreflightReport& report() const { return m_report; }
+
+private:
+    void checkKnobValue(HostSession& host, const QString& knob, const QString& interface,
+                        const KnobValue& value);
+
+    const Experiment& m_experiment;
+    CancelToken m_cancel;
+    PreflightReport m_report;
+};
+
+void Preflight::describeAgent(const HostSession& host) {
+    const protocol::HelloResult& hello = host.hello();
+    ok(host.label(), QStringLiteral("Agent"),
+       QStringLiteral("%1, Linux %2 %3, %4 CPUs, %5")
+           .arg(QString::fromStdString(hello.hostname), QString::fromStdString(hello.kernel),
+                QString::fromStdString(hello.arch))
+           .arg(hello.cpus)
+           .arg(hello.uid == 0 ? QStringLiteral("root")
+                               : QStringLiteral("not root: host knobs need root")));
+    for (const protocol::UndoReport& undo : hello.recovered) {
+        if (undo.restored)
+            warn(
+                host.label(), QStringLiteral("Left over by an earlier run"),
+                QStringLiteral("%1 was put back to %2")
+                    .arg(QString::fromStdString(undo.name), QString::fromStdString(undo.original)));
+        else
+            failed(host.label(), QStringLiteral("Left over by an earlier run"),
+                   undoFailureText(host.label(), undo), ExitStatus::KnobNotRestored);
+    }
+}
+
+void Preflight::checkPlace(HostSession& host, Side side) {
+    const HostSpec& spec = m_experiment.host(side);
+    const auto environment = agentcalls::environment(host, spec.interface).get();
+    if (!environment) {
+        failed(host.label(), QStringLiteral("Environment"), environment.error());
+        return;
+    }
+    QStringList interfaces;
+    for (const std::string& name : environment->interfaces)
+        interfaces.append(QString::fromStdString(name));
+    const QString title = QStringLiteral("Interface %1").arg(spec.interface);
+    if (!interfaces.contains(spec.interface)) {
+        failed(host.label(), title,
+               QStringLiteral("There is no such interface; the host has %1. Correct \"interface\" "
+                              "of the %2")
+                   .arg(interfaces.join(QStringLiteral(", ")), sideName(side)),
+               ExitStatus::BadInput);
+        return;
+    }
+    const auto fact = [&](const char* name) -> std::optional<QString> {
+        const auto it = environment->facts.find(name);
+        return it == environment->facts.end() ? std::nullopt
+                                              : std::optional(QString::fromStdString(it->second));
+    };
+    QStringList described;
+    if (const auto driver = fact("nic.driver"))
+        described.append(*driver);
+    if (const auto mtu = fact("link.mtu"))
+        described.append(QStringLiteral("MTU %1").arg(*mtu));
+    if (const auto speed = fact("link.speed_mbit"))
+        described.append(QStringLiteral("%1 Mbit/s").arg(*speed));
+    if (fact("link.carrier") == QStringLiteral("0")) {
+        failed(host.label(), title, QStringLiteral("No carrier: check the cable or bring it up"),
+               ExitStatus::HostUnusable);
+        return;
+    }
+    ok(host.label(), title, described.join(QStringLiteral(", ")));
+}
+
+void Preflight::checkKnobs(HostSession& host, Side side) {
+    QStringList knobs;
+    QMap<QString, QList<KnobValue>> values;
+    for (const Cell& cell : expandMatrix(m_experiment)) {
+        for (const SideSetting& setting : hostSettings(m_experiment, cell)) {
+            if (setting.side != side)
+                continue;
+            if (!knobs.contains(setting.knob))
+                knobs.append(setting.knob);
+            QList<KnobValue>& known = values[setting.knob];
+            if (!known.contains(setting.value))
+                known.append(setting.value);
+        }
+    }
+    for (const QString& knob : knobs) {
+        for (const KnobValue& value : values.value(knob)) {
+            if (m_cancel.cancelled())
+                return;
+            checkKnobValue(host, knob, m_experiment.host(side).interface, value);
+        }
+    }
+    if (knobs.isEmpty())
+        return;
+    const auto restored = agentcalls::restoreKnobs(host).get();
+    if (!restored) {
+        failed(host.label(), QStringLiteral("Putting knobs back"), restored.error());
+        return;
+    }
+    for (const protocol::UndoReport& undo : *restored) {
+        if (!undo.restored)
+            failed(host.label(), QStringLiteral("Putting knobs back"),
+                   undoFailureText(host.label(), undo), ExitStatus::KnobNotRestored);
+    }
+}
+
+void Preflight::checkKnobValue(HostSession& host, const QString& knob, const QString& interface,
+                               const KnobValue& value) {
+    const QString title = QStringLiteral("Knob %1 = %2").arg(knob, value.text);
+    const protocol::KnobSetting setting{knob.toStdString(), interface.toStdString(),
+                                        value.plain().toStdString()};
+    const auto outcomes = agentcalls::applyKnobs(host, {setting}).get();
+    if (!outcomes) {
+        failed(host.label(), title, outcomes.error());
+        return;
+    }
+    for (const protocol::KnobOutcome& outcome : *outcomes) {
+        const QString original = outcome.original ? QString::fromStdString(*outcome.original)
+                                                  : QStringLiteral("unknown");
+        if (outcome.status == "rejected" || !outcome.accepted) {
+            QString reason = QString::fromStdString(outcome.error);
+            if (host.hello().uid != 0)
+                reason += QStringLiteral(" (host knobs need root: log in to %1 as root)")
+                              .arg(host.label());
+            failed(host.label(), title, reason, ExitStatus::HostUnusable);
+        } else if (outcome.status == "adjusted") {
+            warn(host.label(), title,
+                 QStringLiteral("The host takes %1 instead; cells with it are flagged")
+                     .arg(QString::fromStdString(*outcome.accepted)));
+        } else {
+            ok(host.label(), title, QStringLiteral("taken; it is %1 now").arg(original));
+        }
+    }
+}
+
+/// Test settings that a host may refuse show when a connection is made with them.
+void Preflight::checkConnections(HostPair& hosts) {
+    const QString title = QStringLiteral("Test connection");
+    const QString path =
+        QStringLiteral("%1 to %2").arg(m_experiment.sender.address, m_experiment.receiver.address);
+    QSet<QByteArray> tried;
+    for (const Cell& cell : expandMatrix(m_experiment)) {
+        if (m_cancel.cancelled() || tried.size() >= kMaxConnectionChecks)
+            break;
+        QByteArray key;
+        for (Side side : kBothSides) {
+            const auto config = trafficConfig(m_experiment, cell, side);
+            key += Json{config.congestion_control, config.cpu, config.mss}.dump();
+        }
+        if (tried.contains(key))
+            continue;
+        tried.insert(key);
+        const auto prepared = prepareTraffic(m_experiment, cell, hosts);
+        for (Side side : kBothSides)
+            (void)agentcalls::cancelTraffic(hosts.at(side)).get();
+        if (!prepared) {
+            failed({}, title, prepared.error());
+            return;
+        }
+    }
+    ok({}, title, path);
+}
+
+void Preflight::noteStop() {
+    if (m_cancel.cancelled())
+        failed({}, QStringLiteral("Stopped"),
+               QStringLiteral("The checks were stopped before the end"), ExitStatus::Cancelled);
+}
+
+} // namespace
+
+bool PreflightReport::passed() const {
+    return std::none_of(checks.cbegin(), checks.cend(),
+                        [](const Check& check) { return check.state == Check::State::Failed; });
+}
+
+PreflightReport preflight(const Experiment& experiment, const HostOptions& options,
+                          const CancelToken& cancel) {
+    Preflight checks(experiment, cancel);
+    if (const auto good = checkExperiment(experiment); !good) {
+        checks.failed({}, QStringLiteral("Experiment"), good.error());
+        return checks.report();
+    }
+    HostOptions named = options;
+    named.run = QStringLiteral("%1 (preflight)").arg(experiment.name);
+    auto hosts = HostPair::open(experiment, named, cancel);
+    if (!hosts) {
+        checks.failed({}, QStringLiteral("Hosts"), hosts.error());
+        return checks.report();
+    }
+    for (Side side : kBothSides) {
+        checks.describeAgent(hosts->at(side));
+        checks.checkPlace(hosts->at(side), side);
+    }
+    if (checks.report().passed()) {
+        for (Side side : kBothSides)
+            checks.checkKnobs(hosts->at(side), side);
+        checks.checkConnections(*hosts);
+    }
+    checks.noteStop();
+    return checks.report();
+}
+
+PreflightReport checkHost(const HostSpec& host, const HostOptions& options,
+                          const CancelToken& cancel) {
+    Experiment experiment;
+    experiment.sender = host;
+    Preflight checks(experiment, cancel);
+    const auto session = HostSession::open(host, options, cancel);
+    if (!session) {
+        checks.failed(host.label(), QStringLiteral("Connection"), session.error());
+        return checks.report();
+    }
+    checks.describeAgent(**session);
+    if (!host.interface.isEmpty())
+        checks.checkPlace(**session, Side::Sender);
+    return checks.report();
+}
+
+} // namespace knobscope

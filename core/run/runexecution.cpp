@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/run/runexecution.h"
+
+#include "core/model/metrics.h"
+#include "core/model/plan.h"
+#include "core/run/agentcalls.h"
+
+#include <QThread>
+
+namespace knobscope {
+
+namespace {
+constexpr int kMeasured = -1;
+constexpr int kReconnectTries = 3;
+constexpr qint64 kGuardianSlackMs = 3000;
+
+Error cancelledError() {
+    return {Error::Code::Cancelled, QStringLiteral("Stopped by the user")};
+}
+
+/// Errors after which the host must be reached anew before anything else can be measured.
+bool needsReconnect(const Error& error) {
+    return error.code == Error::Code::LinkLost || error.code == Error::Code::Timeout ||
+           error.code == Error::Code::Protocol;
+}
+
+/// Errors that another attempt cannot mend.
+bool isFinal(const Error& error) {
+    return error.code == Error::Code::Knob || error.code == Error::Code::BadInput;
+}
+} // namespace
+
+RunExecution::RunExecution(RunController& controller, const HostOptions& options,
+                           const CancelToken& cancel, RunStore& store, StoredRun run)
+    : m_controller(controller), m_options(options), m_cancel(cancel), m_store(store),
+      m_run(std::move(run)), m_mainMetric(mainMetric(m_run.experiment.test.kind)) {
+    for (const SampleRecord& sample : m_run.samples) {
+        int& tries = m_tries[{sample.block, sample.cell}];
+        if (sample.measured()) {
+            tries = kMeasured;
+            ++m_done;
+            if (const auto value = sample.metric(m_mainMetric))
+                m_values[sample.cell].append(*value);
+        } else if (tries != kMeasured) {
+            tries = std::max(tries, sample.attempt + 1);
+        }
+        m_order = std::max(m_order, sample.order + 1);
+    }
+    m_clock.start();
+}
+
+RunOutcome RunExecution::run() {
+    Result<void> done = connectHosts();
+    if (done)
+        done = storeFacts();
+    if (done) {
+        emit m_controller.runStarted(m_run.info.id, static_cast<int>(m_run.cells.size()));
+        reportProgress();
+        done = measureAll();
+    }
+    if (m_hosts)
+        restoreKnobs();
+    return conclude(done);
+}
+
+Result<void> RunExecution::connectHosts() {
+    const Experiment& experiment = m_run.experiment;
+    emit m_controller.phaseChanged(
+        QStringLiteral("Connecting to %1 and %2")
+            .arg(experiment.sender.label(), experiment.receiver.label()));
+    HostOptions options = m_options;
+    // Named anew for each connection: the journal of an agent that is still about to undo its
+    // knobs belongs to somebody else.
+    options.run = QStringLiteral("%1 (run %2, connection %3)")
+                      .arg(experiment.name)
+                      .arg(m_run.info.id)
+                      .arg(++m_connections);
+    auto hosts = HostPair::open(experiment, options, m_cancel);
+    if (!hosts)
+        return tl::unexpected<Error>(hosts.error());
+    m_hosts.emplace(std::move(*hosts));
+    noteRecovered();
+    watchIntervals();
+    return {};
+}
+
+Result<void> RunExecution::reconnectHosts() {
+    restoreKnobs();
+    m_hosts.reset();
+    Error last;
+    for (int i = 0; i < kReconnectTries; ++i) {
+        if (m_cancel.cancelled())
+            return tl::unexpected<Error>(cancelledError());
+        const auto connected = connectHosts();
+        if (connected) {
+            m_unverified.clear();
+            return waitForGuardians();
+        }
+        last = connected.error();
+        emit m_controller.logged(QStringLiteral("Not reachable again yet: %1").arg(last.text()));
+        if (!pause(1))
+            return tl::unexpected<Error>(cancelledError());
+    }
+    return tl::unexpected<Error>(last);
+}
+
+/// After lost contact the old agent's guardian still holds the host's knobs until its lease is
+/// over. Asking for no change tells when it is done.
+Result<void> RunExecution::waitForGuardians() {
+    QElapsedTimer waited;
+    waited.start();
+    const auto limit = std::chrono::milliseconds(m_options.lease).count() + kGuardianSlackMs;
+    for (Side side : kBothSides) {
+        for (;;) {
+            const auto applied = agentcalls::applyKnobs(m_hosts->at(side), {}).get();
+            if (applied)
+                break;
+            if (waited.elapsed() > limit || needsReconnect(applied.error()))
+                return tl::unexpected<Error>(applied.error());
+            if (!pause(0.2))
+                return tl::unexpected<Error>(cancelledError());
+        }
+    }
+    return {};
+}
+
+Result<void> RunExecution::storeFacts() {
+    for (Side side : kBothSides) {
+        const auto facts =
+            agentcalls::environment(m_hosts->at(side), m_run.experiment.host(side).interface).get();
+        if (!facts)
+            return tl::unexpected<Error>(facts.error());
+        HostFacts stored{side, m_hosts->at(side).label(), {}};
+        for (const auto& [name, value] : facts->facts)
+            stored.facts.insert(QString::fromStdString(name), QString::fromStdString(value));
+        if (auto added = m_store.addHostFacts(m_run.info.id, stored); !added)
+            return added;
+    }
+    return {};
+}
+
+Result<void> RunExecution::measureAll() {
+    const PlanSpec& plan = m_run.experiment.plan;
+    for (int block = 0; block < plan.repeatsMax; ++block) {
+        if (auto measured = measureBlock(block); !measured)
+            return measured;
+    }
+    return {};
+}
+
+Result<void> RunExecution::measureBlock(int block) {
+    const PlanSpec& plan = m_run.experiment.plan;
+    const int cells = static_cast<int>(m_run.cells.size());
+    // Which cells go on is settled before the block, so that a resumed run agrees.
+    QList<int> wanted;
+    for (int cell : blockOrder(plan, cells, block)) {
+        if (block < plan.repeatsMin || wantsMore(plan, m_values.value(cell)))
+            wanted.append(cell);
+    }
+    for (int cell : wanted) {
+        if (m_tries.value({block, cell}) == kMeasured)
+            continue;
+        if (m_cancel.cancelled())
+            return tl::unexpected<Error>(cancelledError());
+        if (auto measured = measureWithRetries(m_run.cells.at(cell), block); !measured)
+            return measured;
+        if (!pause(plan.pauseSeconds))
+            return tl::unexpected<Error>(cancelledError());
+    }
+    return {};
+}
+
+/// Success also when the sample failed but the run can go on without it.
+Result<void> RunExecution::measureWithRetries(const Cell& cell, int block) {
+    const int first = m_tries.value({block, cell.index});
+    for (int i = 0; i <= m_run.experiment.plan.retries; ++i) {
+        Attempt attempt = attemptOnce(cell, block, first + i);
+        if (attempt.error && attempt.error->code == Error::Code::Cancelled)
+            return tl::unexpected<Error>(*attempt.error);
+        const auto stored = m_store.addSample(m_run.info.id, attempt.record);
+        if (!stored)
+            return tl::unexpected<Error>(stored.error());
+        attempt.record.id = *stored;
+        m_run.samples.append(attempt.record);
+        if (!attempt.error) {
+            m_tries[{block, cell.index}] = kMeasured;
+            ++m_done;
+            ++m_doneHere;
+            if (const auto value = attempt.record.metric(m_mainMetric))
+                m_values[cell.index].append(*value);
+        } else {
+            m_tries[{block, cell.index}] = first + i + 1;
+        }
+        emit m_controller.sampleFinished(attempt.record);
+        reportProgress();
+        if (!attempt.error)
+            return {};
+        if (auto recovered = recover(*attempt.error); !recovered)
+            return recovered;
+        if (isFinal(*attempt.error))
+            return {};
+    }
+    return {};
+}
+
+Attempt RunExecution::attemptOnce(const Cell& cell, int block, int attempt) {
+    SampleStart start{cell.index, block, attempt, cellLabel(m_run.experiment, cell), {}};
+    SampleRunner::Listener listener;
+    bool told = false;
+    listener.knobsApplied = [&](const QList<KnobState>& knobs) {
+        start.knobs = knobs;
+        told = true;
+        emit m_controller.sampleStarted(start);
+    };
+    SampleRunner runner(m_run.experiment, *m_hosts, m_cancel, std::move(listener));
+    Attempt result = runner.measure(cell);
+    if (!told)
+        emit m_controller.sampleStarted(start);
+    result.record.block = block;
+    result.record.attempt = attempt;
+    result.record.order = m_order++;
+    return result;
+}
+
+/// After a failed attempt: makes sure that both hosts can be used again.
+Result<void> RunExecution::recover(const Error& error) {
+    emit m_controller.logged(QStringLiteral("Sample failed: %1").arg(error.text()));
+    if (!m_hosts->lostSide() && !needsReconnect(error))
+        return {};
+    return reconnectHosts();
+}
+
+void RunExecution::restoreKnobs() {
+    emit m_controller.phaseChanged(QStringLiteral("Putting the knobs back"));
+    std::vector<std::pair<Side, Pending<std::vector<protocol::UndoReport>>>> pending;
+    for (Side side : kBothSides) {
+        if (m_hosts->at(side).lost()) {
+            m_unverified.append(
+                QStringLiteral("%1: contact lost; its guardian puts the knobs back by itself "
+                               "within %2 s (knobscope-cli recover %1 shows)")
+                    .arg(m_hosts->at(side).label())
+                    .arg(m_options.lease.count()));
+            emit m_controller.logged(m_unverified.last());
+            continue;
+        }
+        pending.emplace_back(side, agentcalls::restoreKnobs(m_hosts->at(side)));
+    }
+    for (auto& [side, answer] : pending) {
+        const QString host = m_hosts->at(side).label();
+        const auto reports = answer.get();
+        if (reports)
+            noteUndo(host, *reports);
+        else
+            emit m_controller.logged(QStringLiteral("%1: no word that the knobs are back (%2)")
+                                         .arg(host, reports.error().text()));
+    }
+}
+
+void RunExecution::noteUndo(const QString& host, const std::vector<protocol::UndoReport>& reports) {
+    for (const protocol::UndoReport& report : reports) {
+        const QString knob = QString::fromStdString(report.name);
+        if (!report.restored) {
+            const QString text = undoFailureText(host, report);
+            m_notRestored.append(text);
+            emit m_controller.logged(text);
+            continue;
+        }
+        emit m_controller.logged(QStringLiteral("%1: %2 is back to %3")
+                                     .arg(host, knob, QString::fromStdString(report.original)));
+        if (report.changed_by_other)
+            emit m_controller.logged(
+                QStringLiteral("%1: somebody else had changed %2 to %3 during the run")
+                    .arg(host, knob, QString::fromStdString(report.found.value_or("?"))));
+    }
+}
+
+void RunExecution::noteRecovered() {
+    for (Side side : kBothSides)
+        noteUndo(m_hosts->at(side).label(), m_hosts->at(side).hello().recovered);
+}
+
+void RunExecution::watchIntervals() {
+    for (Side side : kBothSides) {
+        // The handler runs on the session's I/O thread and owns what it remembers; the controller
+        // outlives the session.
+        auto last = std::make_shared<protocol::Interval>();
+        m_hosts->at(side).setNotificationHandler(
+            [this, side, last](const std::string& method, const Json& params) {
+                if (method != protocol::notification::kInterval)
+                    return;
+                const auto now = params.get<protocol::Interval>();
+                if (now.time_s <= last->time_s)
+                    *last = {};
+                const double seconds = now.time_s - last->time_s;
+                if (seconds <= 0)
+                    return;
+                const auto bytes =
+                    now.bytes_sent + now.bytes_received - last->bytes_sent - last->bytes_received;
+                const LiveInterval live{
+                    side, now.time_s, static_cast<double>(bytes) * 8 / 1e6 / seconds,
+                    static_cast<double>(now.transactions - last->transactions) / seconds};
+                *last = now;
+                emit m_controller.intervalMeasured(live);
+            });
+    }
+}
+
+void RunExecution::reportProgress() {
+    RunProgress progress;
+    progress.done = m_done;
+    progress.planned = std::max(plannedSamples(), m_done);
+    progress.elapsedSeconds = static_cast<double>(m_clock.elapsed()) / 1000;
+    const TestSpec& test = m_run.experiment.test;
+    const double each =
+        m_doneHere > 0 ? progress.elapsedSeconds / m_doneHere
+                       : test.seconds + test.warmupSeconds + m_run.experiment.plan.pauseSeconds;
+    progress.remainingSeconds = each * (progress.planned - progress.done);
+    emit m_controller.progressed(progress);
+}
+
+int RunExecution::plannedSamples() const {
+    const PlanSpec& plan = m_run.experiment.plan;
+    int planned = 0;
+    for (const Cell& cell : m_run.cells) {
+        const auto values = m_values.value(cell.index);
+        planned += wantsMore(plan, values) ? plan.repeatsMax : static_cast<int>(values.size());
+    }
+    return planned;
+}
+
+int RunExecution::missingSamples() const {
+    int missing = 0;
+    for (const Cell& cell : m_run.cells) {
+        const auto n = static_cast<int>(m_values.value(cell.index).size());
+        missing += std::max(0, m_run.experiment.plan.repeatsMin - n);
+    }
+    return missing;
+}
+
+bool RunExecution::pause(double seconds) const {
+    QElapsedTimer timer;
+    timer.start();
+    while (static_cast<double>(timer.elapsed()) < seconds * 1000) {
+        if (m_cancel.cancelled())
+            return false;
+        QThread::msleep(10);
+    }
+    return !m_cancel.cancelled();
+}
+
+RunOutcome RunExecution::conclude(const Result<void>& ended) {
+    RunOutcome outcome;
+    outcome.run = m_run.info.id;
+    RunState state = RunState::Finished;
+    if (!ended) {
+        outcome.message = ended.error().text();
+        state = RunState::Failed;
+        switch (ended.error().code) {
+        case Error::Code::Cancelled:
+            outcome.status = ExitStatus::Cancelled;
+            state = RunState::Cancelled;
+            break;
+        case Error::Code::BadInput:
+            outcome.status = ExitStatus::BadInput;
+            break;
+        default:
+            outcome.status = ExitStatus::HostUnusable;
+        }
+    } else if (const int missing = missingSamples(); missing > 0) {
+        outcome.status = ExitStatus::SamplesFailed;
+        outcome.message = QStringLiteral("%1 samples could not be measured").arg(missing);
+        state = RunState::Failed;
+    }
+    for (const QString& host : m_unverified)
+        outcome.message += QStringLiteral("; ") + host;
+    outcome.notRestored = m_notRestored;
+    if (!m_notRestored.isEmpty()) {
+        outcome.status = ExitStatus::KnobNotRestored;
+        outcome.message +=
+            (outcome.message.isEmpty() ? QString() : QStringLiteral("; ")) +
+            QStringLiteral("%1 knobs could not be put back").arg(m_notRestored.size());
+    }
+    if (const auto stored = m_store.setRunState(m_run.info.id, state, outcome.message); !stored) {
+        outcome.message = stored.error().text();
+        if (outcome.status == ExitStatus::AllWell)
+            outcome.status = ExitStatus::SamplesFailed;
+    }
+    emit m_controller.finished(outcome);
+    return outcome;
+}
+
+} // namespace knobscope

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "agents/protocol/protocol.h"
+#include "core/model/matrix.h"
+
+namespace knobscope {
+
+/// What one side's agent is told for a cell: test, fixed options and the cell's test knobs.
+[[nodiscard]] protocol::TrafficConfig trafficConfig(const Experiment& experiment, const Cell& cell,
+                                                    Side side);
+
+/// Whether the receiver host sends the data (netperf's MAERTS).
+[[nodiscard]] bool trafficFromReceiver(const Experiment& experiment, const Cell& cell);
+
+/// A fresh 128 bit token as 32 hex digits, from the system's random generator.
+[[nodiscard]] std::string newToken();
+
+/// Host settings of a cell for the agent of one side.
+[[nodiscard]] std::vector<protocol::KnobSetting> knobSettings(const Experiment& experiment,
+                                                              const Cell& cell, Side side);
+
+} // namespace knobscope
