@@ -25,15 +25,46 @@ double halfWidth(const CurvePoint& point) {
     return std::isfinite(width) ? width : 0;
 }
 
+QFont figureFont(const DrawingScale& scale) {
+    QFont font = QGuiApplication::font();
+    if (!scale.fontFamily.isEmpty())
+        font.setFamily(scale.fontFamily);
+    font.setPixelSize(qMax(1, static_cast<int>(std::lround(scale.fontPt * scale.unit))));
+    return font;
+}
+
+constexpr double kIconWidth = 20; ///< of the legend, in points
+constexpr double kIconHeight = 10;
+constexpr double kIconPadding = 3;
+constexpr double kColumnSpacing = 8;
+constexpr double kLegendMargin = 4;
+
+/// How legend entries fill the width, in units of the drawing.
+struct LegendGrid {
+    int columns = 1;
+    int columnWidth = 0;
+};
+LegendGrid legendGrid(const QStringList& names, const DrawingScale& scale) {
+    const QFontMetrics metrics(figureFont(scale));
+    int widest = 0;
+    for (const QString& name : names)
+        widest = std::max(widest, metrics.horizontalAdvance(name));
+    const double icon = (kIconWidth + kIconPadding + kColumnSpacing) * scale.unit;
+    const int each = widest + static_cast<int>(std::lround(icon));
+    const double room = (scale.widthPt - 2 * kLegendMargin) * scale.unit;
+    const int fitting = static_cast<int>(room) / std::max(1, each);
+    return {std::clamp(fitting, 1, std::max(1, static_cast<int>(names.size()))), each};
+}
+
+QString flaggedName() {
+    return QCoreApplication::translate("CurveFigure", "flagged");
+}
+
 /// Builds one figure; lengths in points become units of the drawing here and nowhere else.
 class CurveDrawing {
 public:
     CurveDrawing(QCustomPlot& plot, const CurveSet& curves, const DrawingScale& scale)
-        : m_plot(plot), m_curves(curves), m_scale(scale), m_x(curves) {
-        if (!scale.fontFamily.isEmpty())
-            m_font.setFamily(scale.fontFamily);
-        m_font.setPixelSize(qMax(1, px(scale.fontPt)));
-    }
+        : m_plot(plot), m_curves(curves), m_scale(scale), m_x(curves), m_font(figureFont(scale)) {}
 
     void draw() {
         clear();
@@ -152,7 +183,7 @@ private:
         if (m_flags.isEmpty())
             return;
         auto* rings = new QCPGraph(m_key, m_value);
-        rings->setName(QCoreApplication::translate("CurveFigure", "flagged"));
+        rings->setName(flaggedName());
         rings->setLineStyle(QCPGraph::lsNone);
         rings->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle,
                                                QPen(Qt::darkRed, 0.8 * m_scale.unit), Qt::NoBrush,
@@ -204,14 +235,20 @@ private:
         legend->setTextColor(Qt::black);
         legend->setBorderPen(Qt::NoPen);
         legend->setBrush(Qt::NoBrush);
-        legend->setIconSize(px(20), px(7));
-        legend->setIconTextPadding(px(3));
-        legend->setColumnSpacing(px(6));
+        legend->setIconSize(px(kIconWidth), px(kIconHeight));
+        legend->setIconTextPadding(px(kIconPadding));
+        legend->setColumnSpacing(px(kColumnSpacing));
         legend->setRowSpacing(0);
-        legend->setMargins(QMargins(px(4), px(1), px(4), 0));
-        const int columns = legendColumns();
+        QStringList names;
+        for (const QCPAbstractPlottable* entry : std::as_const(m_entries))
+            names.append(entry->name());
+        const LegendGrid grid = legendGrid(names, m_scale);
+        // Centred: the layout would else spread the columns over the whole width.
+        const int spare = px(m_scale.widthPt) - grid.columns * grid.columnWidth;
+        const int side = std::max(px(kLegendMargin), spare / 2);
+        legend->setMargins(QMargins(side, px(1), side, 0));
         legend->setFillOrder(QCPLayoutGrid::foColumnsFirst);
-        legend->setWrap(columns);
+        legend->setWrap(grid.columns);
         for (QCPAbstractPlottable* entry : std::as_const(m_entries)) {
             auto* item = new QCPPlottableLegendItem(legend, entry);
             item->setMargins(QMargins(0, px(1), 0, px(1))); // else descenders are clipped
@@ -231,21 +268,11 @@ private:
         m_plot.plotLayout()->setRowStretchFactor(0, 0.001);
     }
 
-    [[nodiscard]] int legendColumns() const {
-        const QFontMetrics metrics(m_font);
-        int widest = 0;
-        for (const QCPAbstractPlottable* entry : m_entries)
-            widest = std::max(widest, metrics.horizontalAdvance(entry->name()));
-        const int each = widest + px(20 + 3 + 6);
-        return std::clamp(px(m_scale.widthPt - 12) / std::max(1, each), 1,
-                          static_cast<int>(m_entries.size()));
-    }
-
     QCustomPlot& m_plot;
     const CurveSet& m_curves;
     DrawingScale m_scale;
     CurveScale m_x;
-    QFont m_font = QGuiApplication::font();
+    QFont m_font;
     QCPAxisRect* m_rect = nullptr;
     QCPAxis* m_key = nullptr;
     QCPAxis* m_value = nullptr;
@@ -259,6 +286,24 @@ private:
 
 void drawCurves(QCustomPlot& plot, const CurveSet& curves, const DrawingScale& scale) {
     CurveDrawing(plot, curves, scale).draw();
+}
+
+double legendHeightPt(const CurveSet& curves, const DrawingScale& scale) {
+    QStringList names;
+    bool flagged = false;
+    for (const CurveSeries& series : curves.series) {
+        if (!series.name.isEmpty())
+            names.append(series.name);
+        flagged = flagged || std::any_of(series.points.begin(), series.points.end(),
+                                         [](const CurvePoint& p) { return p.flagged > 0; });
+    }
+    if (flagged)
+        names.append(flaggedName());
+    if (names.isEmpty())
+        return 0;
+    const int columns = legendGrid(names, scale).columns;
+    const auto rows = (static_cast<int>(names.size()) + columns - 1) / columns;
+    return rows * std::max(kIconHeight, scale.fontPt * 1.2) + 2 * rows;
 }
 
 bool hasPoints(const CurveSet& curves) {

@@ -3,8 +3,6 @@
 
 #include "core/report/curves.h"
 
-#include <QSizeF>
-
 class QCustomPlot;
 
 namespace knobscope {
@@ -19,6 +17,9 @@ struct DrawingScale {
 
 /// Empties the plot and draws the curves into it. GUI thread.
 void drawCurves(QCustomPlot& plot, const CurveSet& curves, const DrawingScale& scale);
+
+/// Height of the legend, so that a page can make room for a long one.
+[[nodiscard]] double legendHeightPt(const CurveSet& curves, const DrawingScale& scale);
 
 /// Whether there is a point to draw at all.
 [[nodiscard]] bool hasPoints(const CurveSet& curves);

@@ -23,9 +23,10 @@ struct FigureStyle {
 [[nodiscard]] Result<FigureStyle> figureStyle(const QString& name);
 
 /// Writes .pdf (fonts embedded, real point sizes), .svg or .png (300 dpi), by the ending of
-/// `path`. The file is written beside and renamed. Needs a QApplication (offscreen will do), since
-/// a plot is a widget; GUI thread. BadInput: unknown ending, nothing to draw, font not installed;
-/// Storage: the file cannot be written.
+/// `path`. A legend of many series makes the figure taller than the style says. The file is written
+/// beside and renamed. Needs a QApplication (offscreen will do), since a plot is a widget; GUI
+/// thread. BadInput: unknown ending, nothing to draw, font not installed; Storage: the file cannot
+/// be written.
 [[nodiscard]] Result<void> exportFigure(const CurveSet& curves, const FigureStyle& style,
                                         const QString& path);
 

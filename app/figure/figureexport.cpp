@@ -10,6 +10,7 @@
 #include <QSaveFile>
 #include <QSvgGenerator>
 
+#include <algorithm>
 #include <cmath>
 
 namespace knobscope {
@@ -24,6 +25,23 @@ struct Canvas {
     QSize size; ///< at that resolution
 };
 
+DrawingScale scaleFor(const FigureStyle& style, int dpi) {
+    DrawingScale scale;
+    scale.unit = dpi / 72.0;
+    scale.fontPt = style.fontPt;
+    scale.fontFamily = style.fontFamily;
+    scale.widthPt = style.widthMm / kMmPerInch * 72;
+    return scale;
+}
+
+/// The style's height is for axes and a legend of up to a third of it; a longer legend makes the
+/// page taller instead of the axes flatter.
+FigureStyle withRoomForLegend(const CurveSet& curves, FigureStyle style) {
+    const double legend = legendHeightPt(curves, scaleFor(style, kVectorDpi)) / 72 * kMmPerInch;
+    style.heightMm += std::max(0.0, legend - style.heightMm / 3);
+    return style;
+}
+
 Canvas canvasFor(const FigureStyle& style, int dpi) {
     const auto units = [dpi](double mm) {
         return static_cast<int>(std::lround(mm / kMmPerInch * dpi));
@@ -34,13 +52,8 @@ Canvas canvasFor(const FigureStyle& style, int dpi) {
 bool paint(const CurveSet& curves, const FigureStyle& style, const Canvas& canvas,
            QPaintDevice& device) {
     QCustomPlot plot; // never shown
-    DrawingScale scale;
-    scale.unit = canvas.dpi / 72.0;
-    scale.fontPt = style.fontPt;
-    scale.fontFamily = style.fontFamily;
-    scale.widthPt = style.widthMm / kMmPerInch * 72;
     plot.setAntialiasedElements(QCP::aeAll);
-    drawCurves(plot, curves, scale);
+    drawCurves(plot, curves, scaleFor(style, canvas.dpi));
 
     QCPPainter painter;
     if (!painter.begin(&device))
@@ -128,7 +141,7 @@ Result<void> exportFigure(const CurveSet& curves, const FigureStyle& style, cons
     if (!file.open(QIODevice::WriteOnly))
         return fail(Error::Code::Storage, QStringLiteral("Cannot write %1").arg(path),
                     file.errorString());
-    if (!write(curves, style, file) || !file.commit())
+    if (!write(curves, withRoomForLegend(curves, style), file) || !file.commit())
         return fail(Error::Code::Storage, QStringLiteral("Could not write %1").arg(path),
                     file.errorString());
     return {};
