@@ -3,8 +3,6 @@
 
 #include "core/run/runstore.h"
 
-#include <QSqlDatabase>
-
 #include <memory>
 
 namespace knobscope {
@@ -19,14 +17,18 @@ public:
     ~RunRepository() override;
 
     Result<qint64> createRun(const Experiment& experiment, const QList<Cell>& cells) override;
+    /// Facts that differ from those stored for the side are added to them: a resumed run may find
+    /// another kernel.
     Result<void> addHostFacts(qint64 run, const HostFacts& facts) override;
     Result<qint64> addSample(qint64 run, const SampleRecord& sample) override;
+    /// A state other than Running ends this object's claim on the run.
     Result<void> setRunState(qint64 run, RunState state, const QString& message) override;
     Result<StoredRun> loadRun(qint64 run) override;
     Result<void> claimRun(qint64 run) override;
 
     /// Newest first.
     Result<QList<RunInfo>> listRuns();
+    /// BadInput for a run that is being measured.
     Result<void> deleteRun(qint64 run);
     /// Empty when PRAGMA integrity_check and foreign_key_check find nothing.
     Result<QStringList> check();
@@ -35,11 +37,10 @@ public:
     static QString defaultPath();
 
 private:
-    RunRepository() = default;
-    QString m_connection;
-    QString m_path;
-    struct Claim;
-    std::unique_ptr<Claim> m_claim;
+    struct Parts;
+    explicit RunRepository(std::unique_ptr<Parts> parts);
+    void setResumable(RunInfo& info);
+    std::unique_ptr<Parts> m_parts;
 };
 
 } // namespace knobscope
