@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/model/experimentfile.h"
+#include "core/model/knobcatalogue.h"
+#include "core/model/matrix.h"
+#include "core/model/suggest.h"
+
+#include <QRegularExpression>
+
+#include <arpa/inet.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace knobscope {
+
+namespace {
+
+constexpr int kMaxValues = 1000;
+constexpr int kMaxRepeats = 1000;
+constexpr double kMaxSeconds = 86400;
+
+tl::unexpected<Error> wrong(const QString& path, const QString& what) {
+    return fail(Error::Code::BadInput, path + QStringLiteral(": ") + what);
+}
+
+Result<void> checkSeconds(const QString& path, double seconds, bool zeroAllowed) {
+    const bool enough = zeroAllowed ? seconds >= 0 : seconds > 0;
+    if (std::isfinite(seconds) && enough && seconds <= kMaxSeconds)
+        return {};
+    return wrong(path,
+                 QStringLiteral("must be %1 and at most %2 seconds.")
+                     .arg(zeroAllowed ? QStringLiteral("0 or more") : QStringLiteral("more than 0"))
+                     .arg(kMaxSeconds));
+}
+
+Result<void> checkWhole(const QString& path, int value, int least, int most) {
+    if (value >= least && value <= most)
+        return {};
+    return wrong(path,
+                 QStringLiteral("must be a whole number from %1 to %2.").arg(least).arg(most));
+}
+
+// ---- hosts
+
+/// AF_INET or AF_INET6 of a numeric address; a zone ("%eth0") may follow the latter.
+std::optional<int> addressFamily(const QString& address) {
+    unsigned char buffer[sizeof(in6_addr)];
+    if (address.contains(QChar(u'\0')))
+        return std::nullopt;
+    if (inet_pton(AF_INET, address.toLatin1().constData(), buffer) == 1)
+        return AF_INET;
+    const QByteArray plain = address.section(QLatin1Char('%'), 0, 0).toLatin1();
+    if (inet_pton(AF_INET6, plain.constData(), buffer) == 1)
+        return AF_INET6;
+    return std::nullopt;
+}
+
+/// Host and port of an SSH name in one form: "ssh://Root@Host1:22" and "host1" are one machine.
+QString normalizedSsh(const QString& ssh) {
+    QString name = ssh;
+    const bool url = name.startsWith(QLatin1String("ssh://"), Qt::CaseInsensitive);
+    if (url)
+        name = name.mid(6);
+    name = name.mid(name.lastIndexOf(QLatin1Char('@')) + 1);
+    while (name.endsWith(QLatin1Char('/')))
+        name.chop(1);
+    if (url && name.endsWith(QLatin1String(":22")))
+        name.chop(3);
+    return name.toLower();
+}
+
+Result<void> checkHost(const QString& path, const HostSpec& host) {
+    if (host.local == !host.ssh.isEmpty())
+        return wrong(path, QStringLiteral("needs either \"ssh\": \"NAME\" or \"local\": true, %1.")
+                               .arg(host.local ? QStringLiteral("not both")
+                                               : QStringLiteral("and has neither")));
+    static const QRegularExpression sshName(
+        QStringLiteral("\\A[^-\\s\\p{C}][^\\s\\p{C}]{0,254}\\z"));
+    if (!host.local && !sshName.match(host.ssh).hasMatch())
+        return wrong(path + QStringLiteral(".ssh"),
+                     QStringLiteral("\"%1\" is no name for ssh. Write it like host1, user@host1 or "
+                                    "ssh://user@host1:2222.")
+                         .arg(host.ssh.left(60)));
+    if (host.address.isEmpty())
+        return wrong(path + QStringLiteral(".address"),
+                     QStringLiteral("missing: the address that the test traffic goes to."));
+    if (!addressFamily(host.address))
+        return wrong(path + QStringLiteral(".address"),
+                     QStringLiteral("\"%1\" is no IPv4 or IPv6 address in numbers.")
+                         .arg(host.address.left(60)));
+    if (host.interface.isEmpty())
+        return wrong(path + QStringLiteral(".interface"),
+                     QStringLiteral("missing: the interface that has the test address."));
+    // IFNAMSIZ is 16 with the final NUL; the kernel refuses "/" and white space.
+    static const QRegularExpression interfaceName(QStringLiteral("\\A[^\\s/:\\p{C}]{1,15}\\z"));
+    if (!interfaceName.match(host.interface).hasMatch() || host.interface == QLatin1String(".") ||
+        host.interface == QLatin1String(".."))
+        return wrong(
+            path + QStringLiteral(".interface"),
+            QStringLiteral("\"%1\" is no name of an interface.").arg(host.interface.left(60)));
+    return {};
+}
+
+Result<void> checkHosts(const Experiment& experiment) {
+    const HostSpec& sender = experiment.sender;
+    const HostSpec& receiver = experiment.receiver;
+    if (auto ok = checkHost(QStringLiteral("hosts.sender"), sender); !ok)
+        return ok;
+    if (auto ok = checkHost(QStringLiteral("hosts.receiver"), receiver); !ok)
+        return ok;
+    if (!sender.local && !receiver.local &&
+        normalizedSsh(sender.ssh) == normalizedSsh(receiver.ssh))
+        return wrong(QStringLiteral("hosts.receiver.ssh"),
+                     QStringLiteral("\"%1\" is the sender's host too; a test needs two hosts. "
+                                    "(\"local\": true on both sides measures this computer.)")
+                         .arg(receiver.ssh));
+    if (addressFamily(sender.address) != addressFamily(receiver.address))
+        return wrong(QStringLiteral("hosts.receiver.address"),
+                     QStringLiteral("%1 and the sender's %2 are not of one kind; use IPv4 or IPv6 "
+                                    "for both.")
+                         .arg(receiver.address, sender.address));
+    return {};
+}
+
+// ---- test and axes
+
+QStringList testKinds() {
+    return {QStringLiteral("tcp_stream"), QStringLiteral("tcp_rr")};
+}
+
+Result<void> checkKnobFits(const QString& path, const KnobEntry& knob, const TestSpec& test) {
+    if (fitsTest(knob, test.kind))
+        return {};
+    return wrong(path, QStringLiteral("%1 means nothing to a %2 test; it belongs to %3.")
+                           .arg(knob.info.name, test.kind, wordList(knob.tests)));
+}
+
+Result<void> checkTest(const TestSpec& test) {
+    if (!testKinds().contains(test.kind))
+        return wrong(QStringLiteral("test.kind"),
+                     QStringLiteral("there is no test \"%1\"; known: %2.%3")
+                         .arg(test.kind.left(60), wordList(testKinds()),
+                              didYouMean(test.kind, testKinds())));
+    if (test.backend != QLatin1String("builtin"))
+        return wrong(QStringLiteral("test.backend"),
+                     QStringLiteral("there is no backend \"%1\"; known: builtin.")
+                         .arg(test.backend.left(60)));
+    if (auto ok = checkSeconds(QStringLiteral("test.seconds"), test.seconds, false); !ok)
+        return ok;
+    if (auto ok = checkSeconds(QStringLiteral("test.warmup_seconds"), test.warmupSeconds, true);
+        !ok)
+        return ok;
+    for (auto it = test.options.begin(); it != test.options.end(); ++it) {
+        const QString path = QStringLiteral("test.") + it.key();
+        const auto knob = findKnob(it.key());
+        if (!knob || knob->info.scope != KnobScope::Test)
+            return wrong(path, QStringLiteral("is no test knob, so it cannot be a fixed option."));
+        if (auto ok = checkKnobFits(path, *knob, test); !ok)
+            return ok;
+        if (const auto ok = checkKnobValue(knob->info, it.value()); !ok)
+            return wrong(path, ok.error().text());
+    }
+    return {};
+}
+
+Result<void> checkValues(const QString& path, const KnobInfo& knob,
+                         const QList<KnobValue>& values) {
+    if (values.isEmpty())
+        return wrong(path, QStringLiteral("empty: give at least one value of %1.").arg(knob.name));
+    if (values.size() > kMaxValues)
+        return wrong(path, QStringLiteral("%1 values; at most %2 are possible.")
+                               .arg(values.size())
+                               .arg(kMaxValues));
+    for (qsizetype i = 0; i < values.size(); ++i) {
+        const QString item = QStringLiteral("%1[%2]").arg(path).arg(i);
+        if (const auto ok = checkKnobValue(knob, values[i]); !ok)
+            return wrong(item, ok.error().text());
+        if (const qsizetype first = values.indexOf(values[i]); first < i)
+            return wrong(
+                item, QStringLiteral("\"%1\" is value %2 already.").arg(values[i].text).arg(first));
+    }
+    return {};
+}
+
+bool overlap(Side one, Side other) {
+    return one == other || one == Side::Both || other == Side::Both;
+}
+
+/// Whether an earlier axis moves the same setting.
+Result<void> checkTwins(const Experiment& experiment, qsizetype index, const KnobInfo& knob) {
+    const Axis& axis = experiment.axes[index];
+    const QString path = QStringLiteral("axes[%1].knob").arg(index);
+    if (experiment.test.options.contains(axis.knob))
+        return wrong(
+            path,
+            QStringLiteral("%1 is a fixed option of the test too; remove one.").arg(axis.knob));
+    const bool oneInterface = experiment.sender.interface == experiment.receiver.interface;
+    const bool oneSetting = knob.scope == KnobScope::Host && experiment.sender.local &&
+                            experiment.receiver.local &&
+                            (oneInterface || axis.knob.startsWith(QLatin1String("sysctl:")));
+    for (qsizetype i = 0; i < index; ++i) {
+        const Axis& earlier = experiment.axes[i];
+        if (earlier.knob != axis.knob)
+            continue;
+        if (overlap(earlier.side, axis.side))
+            return wrong(
+                path,
+                QStringLiteral("axes[%1] moves %2 on this side already.").arg(i).arg(axis.knob));
+        if (oneSetting)
+            return wrong(path, QStringLiteral("axes[%1] moves %2 already, and both sides are this "
+                                              "computer, which has it once. Use side \"both\".")
+                                   .arg(i)
+                                   .arg(axis.knob));
+    }
+    return {};
+}
+
+Result<void> checkAxis(const Experiment& experiment, qsizetype index) {
+    const Axis& axis = experiment.axes[index];
+    const QString path = QStringLiteral("axes[%1]").arg(index);
+    const auto info = knobInfo(axis.knob);
+    if (!info)
+        return wrong(path + QStringLiteral(".knob"), info.error().text());
+    if (auto ok =
+            checkKnobFits(path + QStringLiteral(".knob"), *findKnob(axis.knob), experiment.test);
+        !ok)
+        return ok;
+    if (axis.side == Side::Whole)
+        return wrong(path + QStringLiteral(".side"),
+                     QStringLiteral("must be sender, receiver or both."));
+    if (info->bothSidesOnly && axis.side != Side::Both)
+        return wrong(
+            path + QStringLiteral(".side"),
+            QStringLiteral("%1 belongs to the whole test: use side \"both\".").arg(axis.knob));
+    if (auto ok = checkTwins(experiment, index, *info); !ok)
+        return ok;
+    return checkValues(path + QStringLiteral(".values"), *info, axis.values);
+}
+
+// ---- matrix and plan
+
+Result<void> checkExclusions(const Experiment& experiment) {
+    for (qsizetype i = 0; i < experiment.exclude.size(); ++i) {
+        const Exclusion& exclusion = experiment.exclude[i];
+        const QString path = QStringLiteral("exclude[%1]").arg(i);
+        if (exclusion.isEmpty())
+            return wrong(path, QStringLiteral("empty: it would exclude everything."));
+        for (auto it = exclusion.begin(); it != exclusion.end(); ++it) {
+            const QString item = path + QLatin1Char('.') + it.key();
+            bool axisFound = false;
+            bool valueFound = true;
+            for (const Axis& axis : experiment.axes) {
+                if (axis.knob != it.key())
+                    continue;
+                axisFound = true;
+                valueFound = valueFound && axis.values.contains(it.value());
+            }
+            if (!axisFound)
+                return wrong(item,
+                             QStringLiteral("no axis has this knob, so nothing is excluded."));
+            if (!valueFound)
+                return wrong(item, QStringLiteral("\"%1\" is no value of its axis, so nothing is "
+                                                  "excluded.")
+                                       .arg(it.value().text));
+        }
+    }
+    return {};
+}
+
+Result<void> checkSize(const Experiment& experiment) {
+    double combinations = 1;
+    for (const Axis& axis : experiment.axes)
+        combinations *= static_cast<double>(axis.values.size());
+    // Exclusions are looked at one by one, so they do not make an endless matrix possible.
+    if (combinations > 100.0 * kMaxCells)
+        return wrong(QStringLiteral("axes"), QStringLiteral("%1 combinations are too many to look "
+                                                            "at; give fewer values.")
+                                                 .arg(combinations, 0, 'g', 4));
+    const qsizetype cells = expandMatrix(experiment).size();
+    if (cells == 0)
+        return wrong(QStringLiteral("exclude"), QStringLiteral("leaves no cell to measure."));
+    if (cells > kMaxCells)
+        return wrong(QStringLiteral("axes"),
+                     QStringLiteral("more than %1 cells; give fewer values or exclude more.")
+                         .arg(kMaxCells));
+    return {};
+}
+
+Result<void> checkPlan(const PlanSpec& plan) {
+    if (auto ok = checkWhole(QStringLiteral("plan.repeats.min"), plan.repeatsMin, 1, kMaxRepeats);
+        !ok)
+        return ok;
+    if (auto ok = checkWhole(QStringLiteral("plan.repeats.max"), plan.repeatsMax, 1, kMaxRepeats);
+        !ok)
+        return ok;
+    if (plan.repeatsMax < plan.repeatsMin)
+        return wrong(QStringLiteral("plan.repeats"), QStringLiteral("max %1 is less than min %2.")
+                                                         .arg(plan.repeatsMax)
+                                                         .arg(plan.repeatsMin));
+    if (!(plan.confidenceLevel >= 0.5 && plan.confidenceLevel <= 0.9999))
+        return wrong(QStringLiteral("plan.confidence.level"),
+                     QStringLiteral("must be from 0.5 to 0.9999, such as 0.95."));
+    if (!(plan.halfWidthPercent > 0 && plan.halfWidthPercent <= 100))
+        return wrong(QStringLiteral("plan.confidence.half_width_percent"),
+                     QStringLiteral("must be more than 0 and at most 100."));
+    if (auto ok = checkSeconds(QStringLiteral("plan.pause_seconds"), plan.pauseSeconds, true); !ok)
+        return ok;
+    return checkWhole(QStringLiteral("plan.retries"), plan.retries, 0, 100);
+}
+
+} // namespace
+
+Result<void> checkExperiment(const Experiment& experiment) {
+    if (experiment.name.trimmed().isEmpty())
+        return wrong(QStringLiteral("name"), QStringLiteral("must not be empty."));
+    if (std::any_of(experiment.name.begin(), experiment.name.end(),
+                    [](QChar c) { return c.category() == QChar::Other_Control; }))
+        return wrong(QStringLiteral("name"),
+                     QStringLiteral("has control characters; use one line of text."));
+    if (experiment.name.size() > 200)
+        return wrong(QStringLiteral("name"), QStringLiteral("longer than 200 characters."));
+    if (auto ok = checkHosts(experiment); !ok)
+        return ok;
+    if (auto ok = checkTest(experiment.test); !ok)
+        return ok;
+    for (qsizetype i = 0; i < experiment.axes.size(); ++i) {
+        if (auto ok = checkAxis(experiment, i); !ok)
+            return ok;
+    }
+    if (auto ok = checkExclusions(experiment); !ok)
+        return ok;
+    if (auto ok = checkPlan(experiment.plan); !ok)
+        return ok;
+    return checkSize(experiment);
+}
+
+} // namespace knobscope

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/model/knob.h"
+
+#include "core/model/knobcatalogue.h"
+#include "core/model/suggest.h"
+
+#include <QRegularExpression>
+
+#include <algorithm>
+
+namespace knobscope {
+
+namespace {
+
+/// Names as users write them that belong to families: what they are short of.
+Error unknownKnob(const QString& name) {
+    const KnobCatalogue& catalogue = knobCatalogue();
+    for (const KnobFamily& family : catalogue.families) {
+        if (name.startsWith(family.prefix)) {
+            const bool sysctl = family.prefix == QLatin1String("sysctl:");
+            return {Error::Code::BadInput,
+                    QStringLiteral("\"%1\" is not a well-formed knob name.").arg(name),
+                    sysctl ? QStringLiteral("Write it like sysctl:net.ipv4.tcp_rmem.")
+                           : QStringLiteral("Write it like feature:tso.")};
+        }
+    }
+    const QStringList known = knownKnobNames();
+    QString near = nearestWord(name, known);
+    if (near.isEmpty()) {
+        // "tcp_rmem" and "net.ipv4.tcp_rmem" lack their beginning.
+        for (const QString& candidate : known) {
+            if (candidate.endsWith(QLatin1Char('.') + name) ||
+                candidate.endsWith(QLatin1Char(':') + name))
+                near = candidate;
+        }
+    }
+    if (!near.isEmpty())
+        return {Error::Code::BadInput,
+                QStringLiteral("There is no knob \"%1\". Did you mean \"%2\"?").arg(name, near)};
+    QStringList words;
+    for (const KnobEntry& entry : catalogue.knobs) {
+        if (entry.info.scope == KnobScope::Test)
+            words << entry.info.name;
+    }
+    words << QStringLiteral("sysctl:NAME") << QStringLiteral("link:mtu")
+          << QStringLiteral("link:txqueuelen") << QStringLiteral("feature:NAME");
+    return {Error::Code::BadInput, QStringLiteral("There is no knob \"%1\".").arg(name),
+            QStringLiteral("Knobs are %1.").arg(wordList(words))};
+}
+
+QString limitText(const KnobEntry& knob, qint64 limit) {
+    return knob.kind == ValueKind::Size ? formatQuantity(limit) : QString::number(limit);
+}
+
+QString whatItTakes(const KnobEntry& knob) {
+    QString base;
+    switch (knob.kind) {
+    case ValueKind::Size:
+    case ValueKind::Number:
+        base = QStringLiteral("%1 from %2 to %3")
+                   .arg(knob.kind == ValueKind::Size ? QStringLiteral("a size such as 64K,")
+                                                     : QStringLiteral("a whole number"),
+                        limitText(knob, knob.minimum), limitText(knob, knob.maximum));
+        break;
+    case ValueKind::Switch:
+        return QStringLiteral("on or off");
+    case ValueKind::Word:
+        return wordList(knob.words);
+    case ValueKind::Name:
+        return QStringLiteral("a name of up to 15 letters, digits, \"_\" or \"-\"");
+    case ValueKind::Text:
+        return QStringLiteral("printable text of up to 1000 characters");
+    }
+    return knob.words.isEmpty() ? base : base + QStringLiteral(", or ") + wordList(knob.words);
+}
+
+bool takesValue(const KnobEntry& knob, const KnobValue& value) {
+    if (knob.words.contains(value.text))
+        return true;
+    switch (knob.kind) {
+    case ValueKind::Size:
+    case ValueKind::Number:
+        return value.number && *value.number >= knob.minimum && *value.number <= knob.maximum;
+    case ValueKind::Switch:
+        return value.text == QLatin1String("on") || value.text == QLatin1String("off");
+    case ValueKind::Word:
+        return false;
+    case ValueKind::Name: {
+        static const QRegularExpression name(QStringLiteral("\\A[A-Za-z][A-Za-z0-9_-]{0,14}\\z"));
+        return name.match(value.text).hasMatch();
+    }
+    case ValueKind::Text:
+        return !value.text.isEmpty() && value.text.size() <= 1000 &&
+               std::all_of(value.text.begin(), value.text.end(),
+                           [](QChar c) { return c.isPrint(); });
+    }
+    return false;
+}
+
+} // namespace
+
+QString sideName(Side side) {
+    switch (side) {
+    case Side::Sender:
+        return QStringLiteral("sender");
+    case Side::Receiver:
+        return QStringLiteral("receiver");
+    case Side::Both:
+        return QStringLiteral("both");
+    case Side::Whole:
+        break;
+    }
+    return {};
+}
+
+std::optional<Side> sideFromName(const QString& name) {
+    for (const Side side : {Side::Sender, Side::Receiver, Side::Both, Side::Whole}) {
+        if (sideName(side) == name)
+            return side;
+    }
+    return std::nullopt;
+}
+
+Result<KnobInfo> knobInfo(const QString& name) {
+    if (const auto knob = findKnob(name))
+        return knob->info;
+    return tl::unexpected<Error>(unknownKnob(name));
+}
+
+Result<void> checkKnobValue(const KnobInfo& knob, const KnobValue& value) {
+    const auto entry = findKnob(knob.name);
+    if (!entry)
+        return tl::unexpected<Error>(unknownKnob(knob.name));
+    if (takesValue(*entry, value))
+        return {};
+    const QString shown =
+        value.text.size() > 60 ? value.text.left(60) + QStringLiteral("...") : value.text;
+    return fail(Error::Code::BadInput, QStringLiteral("%1 cannot be \"%2\": it takes %3.")
+                                           .arg(knob.name, shown, whatItTakes(*entry)));
+}
+
+QStringList knownKnobNames() {
+    QStringList names;
+    for (const KnobEntry& entry : knobCatalogue().knobs)
+        names << entry.info.name;
+    return names;
+}
+
+} // namespace knobscope

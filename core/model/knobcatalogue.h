@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/model/knob.h"
+
+#include <QList>
+
+namespace knobscope {
+
+/// What kind of value a knob takes.
+enum class ValueKind {
+    Size,   ///< number of bytes within limits
+    Number, ///< whole number within limits
+    Switch, ///< on or off
+    Word,   ///< one of the listed words
+    Name,   ///< a name that the host knows, such as cubic
+    Text,   ///< anything printable: what a sysctl file takes
+};
+
+/// An entry of the knob catalogue (resources/knobs.json).
+struct KnobEntry {
+    KnobInfo info;
+    ValueKind kind = ValueKind::Text;
+    qint64 minimum = 0;
+    qint64 maximum = 0;
+    QStringList words; ///< taken beside the kind's own values
+    QStringList tests; ///< kinds of test it fits; empty: all
+};
+
+/// A kind of host knob whose names only the host knows, such as sysctl:.
+struct KnobFamily {
+    QString prefix;
+    KnobEntry entry; ///< of every member that has no entry of its own
+};
+
+struct KnobCatalogue {
+    QList<KnobEntry> knobs; ///< in the order to show
+    QList<KnobFamily> families;
+};
+
+/// The catalogue that is compiled in; constant, so any thread may read it.
+[[nodiscard]] const KnobCatalogue& knobCatalogue();
+
+/// Entry of any well-formed knob name; absent for others.
+[[nodiscard]] std::optional<KnobEntry> findKnob(const QString& name);
+
+/// Whether the knob means something to a kind of test ("burst" needs tcp_rr). Host knobs always do.
+[[nodiscard]] bool fitsTest(const KnobEntry& knob, const QString& testKind);
+
+/// How messages and tables name a knob in few letters: "window", "tcp_rmem", "MTU".
+[[nodiscard]] QString shortKnobName(const QString& name);
+
+} // namespace knobscope

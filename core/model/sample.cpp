@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/model/sample.h"
+
+namespace knobscope {
+
+std::optional<double> SampleRecord::metric(const QString& name, Side side) const {
+    for (const Metric& metric : metrics) {
+        if (metric.side == side && metric.name == name)
+            return metric.value;
+    }
+    return std::nullopt;
+}
+
+} // namespace knobscope
