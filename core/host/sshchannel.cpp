@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/host/sshchannel.h"
+
+#include <array>
+
+namespace knobscope {
+
+namespace {
+
+using std::chrono::milliseconds;
+using Clock = std::chrono::steady_clock;
+
+/// More than this at once gains nothing and fills libssh's buffers.
+constexpr std::size_t kMaxWrite = 64 * 1024;
+/// End of output, exit status and close come in any order; how long to wait for the others.
+constexpr milliseconds kStatusWait{200};
+
+} // namespace
+
+Result<std::unique_ptr<SshChannel>> SshChannel::exec(std::unique_ptr<SshSession> session,
+                                                     const QByteArray& command,
+                                                     const Patience& patience) {
+    std::unique_ptr<SshChannel> self(new SshChannel(std::move(session)));
+    const SshSession& ssh = *self->m_session;
+    self->m_channel = ssh_channel_new(ssh.raw());
+    ssh_channel channel = self->m_channel;
+    const auto refused = [&](const QString& what) {
+        return fail(Error::Code::HostUnusable,
+                    QStringLiteral("%1 does not allow %2").arg(patience.label(), what),
+                    ssh.errorText());
+    };
+    if (!channel)
+        return refused(QStringLiteral("a session"));
+    self->m_callbacks.userdata = self.get();
+    self->m_callbacks.channel_exit_signal_function = noteSignal;
+    ssh_callbacks_init(&self->m_callbacks);
+    ssh_set_channel_callbacks(channel, &self->m_callbacks);
+    const auto opened = ssh.await([channel] { return ssh_channel_open_session(channel); },
+                                  SSH_AGAIN, QStringLiteral("a session"), patience);
+    if (!opened)
+        return tl::unexpected<Error>(opened.error());
+    if (*opened != SSH_OK)
+        return refused(QStringLiteral("a session"));
+    const auto started =
+        ssh.await([&] { return ssh_channel_request_exec(channel, command.constData()); }, SSH_AGAIN,
+                  QStringLiteral("a command to start"), patience);
+    if (!started)
+        return tl::unexpected<Error>(started.error());
+    if (*started != SSH_OK)
+        return refused(QStringLiteral("commands to run"));
+    return self;
+}
+
+SshChannel::~SshChannel() {
+    if (m_channel && m_session) {
+        ssh_remove_channel_callbacks(m_channel, &m_callbacks);
+        ssh_channel_free(m_channel);
+    }
+}
+
+void SshChannel::noteSignal(ssh_session, ssh_channel, const char* signal, int, const char*,
+                            const char*, void* self) {
+    static_cast<SshChannel*>(self)->m_signal = QString::fromLatin1(signal);
+}
+
+bool SshChannel::flushed() const {
+    return (ssh_get_poll_flags(m_session->raw()) & SSH_WRITE_PENDING) == 0;
+}
+
+void SshChannel::addPollFds(std::vector<pollfd>& fds, bool) {
+    // Bytes that wait for the window need what the host sends: only what libssh holds back itself
+    // waits for the socket to take it.
+    fds.push_back({m_session->fd(), m_session->events(), 0});
+}
+
+void SshChannel::wait(int milliseconds, bool wantWrite) {
+    std::vector<pollfd> fds;
+    addPollFds(fds, wantWrite);
+    ::poll(fds.data(), nfds_t(fds.size()), milliseconds);
+}
+
+int SshChannel::readOne(std::string& out, bool fromStderr) {
+    std::array<char, 65536> buffer;
+    const int got =
+        ssh_channel_read_nonblocking(m_channel, buffer.data(), buffer.size(), fromStderr ? 1 : 0);
+    if (got > 0)
+        out.append(buffer.data(), std::size_t(got));
+    return got;
+}
+
+Transport::Read SshChannel::read(std::string& out, std::string& diagnostics) {
+    if (!m_unread.empty()) {
+        out += std::exchange(m_unread, {});
+        return Read::Some;
+    }
+    if (!m_channel)
+        return Read::Ended;
+    const int said = readOne(out, false);
+    const int grumbled = readOne(diagnostics, true);
+    if (said > 0 || grumbled > 0)
+        return Read::Some;
+    if (said == SSH_ERROR || !ssh_is_connected(m_session->raw())) {
+        if (m_broken.isEmpty())
+            m_broken = m_session->errorText();
+        return Read::Ended;
+    }
+    if (ssh_channel_is_eof(m_channel) || ssh_channel_is_closed(m_channel))
+        return Read::Ended;
+    return Read::Nothing;
+}
+
+std::optional<std::size_t> SshChannel::write(std::string_view bytes) {
+    if (!m_channel || !ssh_is_connected(m_session->raw()) || !ssh_channel_is_open(m_channel) ||
+        ssh_channel_is_eof(m_channel))
+        return std::nullopt;
+    // What was written before goes first; this also takes in window that the host has opened.
+    if (!flushed() && ssh_blocking_flush(m_session->raw(), 0) == SSH_ERROR)
+        return std::nullopt;
+    const auto size = std::uint32_t(std::min(bytes.size(), kMaxWrite));
+    if (!flushed())
+        return 0;
+    const int taken = ssh_channel_write(m_channel, bytes.data(), size);
+    if (taken == SSH_ERROR)
+        return std::nullopt;
+    if (!flushed())
+        ssh_blocking_flush(m_session->raw(), 0);
+    return taken > 0 ? std::size_t(taken) : 0;
+}
+
+/// Reads on, into nothing, until the host has closed the channel.
+void SshChannel::awaitClose(milliseconds limit) {
+    const auto until = Clock::now() + limit;
+    while (!ssh_channel_is_closed(m_channel) && ssh_is_connected(m_session->raw())) {
+        std::string ignored;
+        while (readOne(ignored, false) > 0 || readOne(ignored, true) > 0)
+            ignored.clear();
+        const auto left = std::chrono::ceil<milliseconds>(until - Clock::now());
+        if (left.count() <= 0 || ssh_channel_is_closed(m_channel) ||
+            !ssh_is_connected(m_session->raw()))
+            return;
+        wait(int(left.count()), false);
+    }
+}
+
+QString SshChannel::endReason() {
+    if (m_channel && m_broken.isEmpty())
+        awaitClose(kStatusWait);
+    if (!m_signal.isEmpty())
+        return QStringLiteral("the agent was killed by signal %1").arg(m_signal);
+    const int status = m_channel ? ssh_channel_get_exit_status(m_channel) : -1;
+    if (status >= 0)
+        return QStringLiteral("the agent ended with status %1").arg(status);
+    if (!m_broken.isEmpty())
+        return QStringLiteral("the SSH connection broke: %1").arg(m_broken);
+    if (!ssh_is_connected(m_session->raw()))
+        return QStringLiteral("the SSH connection ended");
+    return QStringLiteral("the agent closed its output");
+}
+
+void SshChannel::close(milliseconds limit) {
+    if (!m_channel)
+        return;
+    if (ssh_is_connected(m_session->raw()) && m_broken.isEmpty()) {
+        ssh_channel_send_eof(m_channel);
+        ssh_blocking_flush(m_session->raw(), 0);
+        awaitClose(limit);
+    }
+    ssh_remove_channel_callbacks(m_channel, &m_callbacks);
+    ssh_channel_free(std::exchange(m_channel, nullptr));
+    m_session.reset();
+}
+
+} // namespace knobscope
