@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "agents/agent/kernel/sysctl.h"
+
+#include "agents/agent/error.h"
+#include "agents/agent/kernel/knobs.h"
+#include "agents/agent/kernel/textfile.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace knobscope::agent {
+
+namespace {
+
+/// The kernel takes at most a page less one byte and cuts the rest off in silence.
+constexpr std::size_t kMaxValueBytes = 4094;
+
+[[noreturn]] void fail(const std::string& text) {
+    throw AgentError(protocol::errorcode::kKnob, text);
+}
+
+[[noreturn]] void failOpen(const std::string& name, const char* purpose, int error) {
+    const std::string what = "sysctl " + name;
+    switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+        fail(what + " does not exist on this host (a network namespace and an old kernel have "
+                    "fewer; a module that is not loaded has none)");
+    case EISDIR:
+        fail(what + " is a group of settings, not one of them");
+    case EACCES:
+    case EPERM:
+    case EROFS:
+        fail(errnoText(what + " cannot be " + purpose +
+                           " here (it may need root, or be read-only in this namespace)",
+                       error));
+    default:
+        fail(errnoText(what + " cannot be " + purpose, error));
+    }
+}
+
+} // namespace
+
+std::string sysctlPath(const std::string& name) {
+    // As sysctl(8): the first separator tells which of the two it is; the other one then stands
+    // for itself ("net.ipv4.conf.eth0/1.mtu" and "net/ipv4/conf/eth0.1/mtu" are the same).
+    std::string relative = name;
+    const auto first = name.find_first_of("./");
+    if (first != std::string::npos && name[first] == '.') {
+        for (char& c : relative)
+            c = c == '.' ? '/' : c == '/' ? '.' : c;
+    }
+    std::size_t start = 0;
+    for (;;) {
+        const std::size_t end = std::min(relative.find('/', start), relative.size());
+        const std::string_view part = std::string_view(relative).substr(start, end - start);
+        if (part.empty() || part == "." || part == ".." ||
+            part.find('\0') != std::string_view::npos)
+            fail("'" + name + "' is not a sysctl name; give one such as net.ipv4.tcp_rmem");
+        if (end == relative.size())
+            return "/proc/sys/" + relative;
+        start = end + 1;
+    }
+}
+
+std::string readSysctl(const std::string& name) {
+    const auto text = readText(sysctlPath(name), std::size_t{1} << 20);
+    if (!text)
+        failOpen(name, "read", errno);
+    return folded(*text);
+}
+
+void writeSysctl(const std::string& name, const std::string& value) {
+    const std::string path = sysctlPath(name);
+    if (value.find_first_of(std::string("\n\0", 2)) != std::string::npos)
+        fail("sysctl " + name + ": a value is one line of text");
+    if (value.size() > kMaxValueBytes)
+        fail("sysctl " + name + ": a value of " + std::to_string(value.size()) +
+             " bytes is too long for the kernel");
+    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        failOpen(name, "written", errno);
+    const std::string line = value + "\n";
+    ssize_t written = 0;
+    do {
+        written = ::write(fd, line.data(), line.size());
+    } while (written < 0 && errno == EINTR);
+    const int error = errno;
+    ::close(fd);
+    if (written < 0 && (error == EPERM || error == EACCES || error == EROFS))
+        failOpen(name, "written", error);
+    if (written < 0)
+        fail(errnoText("the kernel refuses '" + value + "' for sysctl " + name, error));
+    if (static_cast<std::size_t>(written) != line.size())
+        fail("the kernel took only " + std::to_string(written) + " bytes of '" + value +
+             "' for sysctl " + name);
+}
+
+} // namespace knobscope::agent
