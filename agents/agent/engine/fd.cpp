@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "agents/agent/engine/fd.h"
+
+#include "agents/agent/error.h"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <ctime>
+
+namespace knobscope::agent {
+
+void Fd::reset(int fd) {
+    if (m_fd >= 0)
+        ::close(m_fd);
+    m_fd = fd;
+}
+
+Event::Event() : m_fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+    if (!m_fd)
+        throw AgentError(protocol::errorcode::kTraffic, errnoText("cannot make an eventfd", errno));
+}
+
+void Event::raise() const {
+    const std::uint64_t one = 1;
+    // The only failure is a counter that is full, and then it is raised.
+    [[maybe_unused]] const auto written = ::write(m_fd.get(), &one, sizeof one);
+}
+
+void Event::clear() const {
+    std::uint64_t count = 0;
+    [[maybe_unused]] const auto read = ::read(m_fd.get(), &count, sizeof count);
+}
+
+int pollUntil(pollfd* fds, std::size_t count, TimePoint until) {
+    using namespace std::chrono;
+    for (;;) {
+        const auto left = std::max(duration_cast<nanoseconds>(until - Clock::now()), 0ns);
+        timespec timeout{};
+        timeout.tv_sec = static_cast<time_t>(left.count() / 1'000'000'000);
+        timeout.tv_nsec = static_cast<long>(left.count() % 1'000'000'000);
+        const int ready = ::ppoll(fds, count, &timeout, nullptr);
+        if (ready >= 0)
+            return ready;
+        if (errno != EINTR)
+            throw AgentError(protocol::errorcode::kTraffic,
+                             errnoText("waiting for the test connections", errno));
+    }
+}
+
+} // namespace knobscope::agent
