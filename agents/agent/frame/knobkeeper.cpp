@@ -205,15 +205,19 @@ void KnobKeeper::readBack(const JournalDir& dir, Step& step) {
     }
 }
 
+std::optional<JournalDir> KnobKeeper::lockForRestore() const {
+    try {
+        return JournalDir::lock(true, kLockWait);
+    } catch (const std::exception& error) {
+        m_log(std::string("putting back without the lock: ") + error.what());
+        return std::nullopt;
+    }
+}
+
 std::vector<UndoReport> KnobKeeper::restore() {
     if (!m_journal)
         return {};
-    std::optional<JournalDir> dir;
-    try {
-        dir = JournalDir::lock(true, kLockWait);
-    } catch (const std::exception& error) {
-        m_log(std::string("putting back without the lock: ") + error.what());
-    }
+    const std::optional<JournalDir> dir = lockForRestore();
     const std::vector<TouchedKnob> knobs = m_journal->content().knobs;
     std::vector<UndoReport> reports = undoKnobs(knobs);
     m_restoreFailed = false;

@@ -41,6 +41,7 @@ private:
     void recoverFrom(const JournalDir& dir, std::vector<protocol::UndoReport>& reports);
     void setOne(const JournalDir& dir, Step& step);
     void readBack(const JournalDir& dir, Step& step);
+    [[nodiscard]] std::optional<JournalDir> lockForRestore() const;
     void openJournal(const JournalDir& dir);
     void adoptOriginal(TouchedKnob& knob) const;
     void note(const std::string& text) const; ///< logs what is worth saying only at the start

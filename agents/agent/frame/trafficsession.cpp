@@ -36,6 +36,7 @@ TrafficSession::TrafficSession(Notify notify)
 }
 
 TrafficSession::~TrafficSession() {
+    cancel();
     if (m_preparing.joinable())
         m_preparing.join();
 }
@@ -101,12 +102,12 @@ void TrafficSession::result(Answer answer) {
 }
 
 void TrafficSession::cancel() {
-    if (m_state == State::Preparing)
-        m_cancelled = true;
-    else if (m_state == State::Prepared)
-        reset();
-    else if (m_state == State::Running)
-        m_engine->cancel();
+    if (m_state == State::Prepared)
+        return reset();
+    if (m_state != State::Preparing && m_state != State::Running)
+        return;
+    m_cancelled = true;
+    m_engine->cancel(); // only raises a flag, so that it can be called beside prepare()
 }
 
 int TrafficSession::fd() const {

@@ -37,8 +37,6 @@ public:
     /// When process() has to be called at the latest.
     [[nodiscard]] std::optional<std::chrono::steady_clock::time_point> nextInterval() const;
     void process(bool readable);
-    /// A thread is making connections; it cannot be stopped and ends within 5 s.
-    [[nodiscard]] bool preparing() const { return m_state == State::Preparing; }
 
 private:
     enum class State { Idle, Preparing, Prepared, Running, Ended };
@@ -56,7 +54,7 @@ private:
     UniqueFd m_preparedFd;                   ///< eventfd
     std::optional<Outcome> m_prepareOutcome; ///< the thread's, until it is joined
     Answer m_prepareAnswer;
-    bool m_cancelled = false; ///< while preparing
+    bool m_cancelled = false;
 
     std::vector<Answer> m_waiting;    ///< traffic.result
     std::optional<Outcome> m_outcome; ///< ended, and nobody has asked yet

@@ -4,7 +4,6 @@
 #include "agents/agent/frame/guardian.h"
 
 #include <poll.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -44,8 +43,6 @@ void Worker::run() {
             break;
         watch();
     }
-    if (m_traffic.preparing())
-        ::_exit(0); // nothing of value is lost, and nobody has to wait for it
 }
 
 void Worker::watch() {
