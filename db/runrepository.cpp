@@ -143,6 +143,9 @@ Result<std::unique_ptr<RunRepository>> RunRepository::open(const QString& path) 
 }
 
 Result<qint64> RunRepository::createRun(const Experiment& experiment, const QList<Cell>& cells) {
+    // What could not be read back must not be stored.
+    if (auto checked = checkExperiment(experiment); !checked)
+        return tl::unexpected(checked.error());
     if (auto checked = checkCells(experiment, cells); !checked)
         return tl::unexpected(checked.error());
     return m_parts->inTransaction<qint64>(Transaction::Kind::Write, [&]() -> Result<qint64> {

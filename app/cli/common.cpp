@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/commands.h"
+
+#include "app/figure/curvefigure.h"
+#include "core/model/metrics.h"
+#include "core/report/csvexport.h"
+#include "core/report/curves.h"
+#include "db/runrepository.h"
+
+#include <QDir>
+
+namespace knobscope::cli {
+
+HostOptions hostOptions(const Arguments& arguments) {
+    HostOptions options;
+    options.run = QStringLiteral("knobscope-cli");
+    options.sshConfig = arguments.sshConfig;
+    options.acceptNewHostKeys = arguments.acceptNewKeys;
+    return options;
+}
+
+Result<std::unique_ptr<RunRepository>> openRuns(const Arguments& arguments) {
+    return RunRepository::open(arguments.database.isEmpty() ? RunRepository::defaultPath()
+                                                            : arguments.database);
+}
+
+Result<qint64> findRun(RunRepository& runs, const QString& name) {
+    if (name != QLatin1String("last"))
+        return name.toLongLong(); // digits only, the command line made sure of it
+    const auto list = runs.listRuns();
+    if (!list)
+        return tl::unexpected<Error>(list.error());
+    if (list->isEmpty())
+        return fail(Error::Code::BadInput, QStringLiteral("No run is stored yet"),
+                    QStringLiteral("measure one with: knobscope-cli run FILE"));
+    return list->first().id;
+}
+
+Result<StoredRun> loadRun(const Arguments& arguments) {
+    const auto runs = openRuns(arguments);
+    if (!runs)
+        return tl::unexpected<Error>(runs.error());
+    const auto id = findRun(**runs, arguments.run);
+    if (!id)
+        return tl::unexpected<Error>(id.error());
+    return (*runs)->loadRun(*id);
+}
+
+Result<void> drawFigure(const StoredRun& run, const QString& style, const QString& path) {
+    const auto figure = figureStyle(style);
+    if (!figure)
+        return tl::unexpected<Error>(figure.error());
+    const auto curves =
+        curvesOf(run, defaultXAxis(run.experiment), mainMetric(run.experiment.test.kind));
+    if (!curves)
+        return tl::unexpected<Error>(curves.error());
+    return exportFigure(*curves, *figure, path);
+}
+
+Result<QStringList> exportAll(const StoredRun& run, const QString& directory) {
+    auto paths = exportCsv(run, directory);
+    if (!paths)
+        return paths;
+    const bool anything = std::any_of(run.samples.cbegin(), run.samples.cend(),
+                                      [](const SampleRecord& sample) { return sample.measured(); });
+    if (!anything)
+        return paths; // no curve to draw
+    const QString path = QDir(directory).filePath(QStringLiteral("figure.pdf"));
+    if (const auto drawn = drawFigure(run, QStringLiteral("acm"), path); !drawn)
+        return tl::unexpected<Error>(drawn.error());
+    paths->append(path);
+    return paths;
+}
+
+int statusOf(const Error& error) {
+    switch (error.code) {
+    case Error::Code::Cancelled:
+        return static_cast<int>(ExitStatus::Cancelled);
+    case Error::Code::BadInput:
+    case Error::Code::Storage: // the database or the folder that was named cannot be used
+        return static_cast<int>(ExitStatus::BadInput);
+    default:
+        return static_cast<int>(ExitStatus::HostUnusable);
+    }
+}
+
+} // namespace knobscope::cli

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/dryrun.h"
+
+#include "app/cli/console.h"
+#include "core/model/matrix.h"
+#include "core/model/plan.h"
+
+#include <nlohmann/json.hpp>
+
+namespace knobscope::cli {
+
+namespace {
+
+QString hostText(const HostSpec& host) {
+    QString text = QStringLiteral("%1, address %2").arg(host.label(), host.address);
+    if (!host.interface.isEmpty())
+        text += QStringLiteral(", interface %1").arg(host.interface);
+    return text;
+}
+
+QString rangeText(int least, int most) {
+    return least == most ? QString::number(least) : QStringLiteral("%1 to %2").arg(least).arg(most);
+}
+
+QString planLine(const PlanSpec& plan, const Estimate& estimate) {
+    QString text = QStringLiteral("%1 samples (%2 a cell")
+                       .arg(rangeText(estimate.samplesMin, estimate.samplesMax),
+                            rangeText(plan.repeatsMin, plan.repeatsMax));
+    if (plan.repeatsMin != plan.repeatsMax)
+        text += QStringLiteral(", until ± %1 % at %2 % confidence")
+                    .arg(plan.halfWidthPercent)
+                    .arg(plan.confidenceLevel * 100);
+    text += plan.blocks ? QStringLiteral("), in shuffled blocks, seed %1").arg(plan.seed)
+                        : QStringLiteral("), in matrix order");
+    return text;
+}
+
+} // namespace
+
+QString planText(const Experiment& experiment) {
+    const Estimate estimate = estimateRun(experiment);
+    QString time = durationText(estimate.secondsMin);
+    if (estimate.samplesMin != estimate.samplesMax)
+        time += QStringLiteral(" to ") + durationText(estimate.secondsMax);
+    const QString test = QStringLiteral("%1 (%2), %3 s after %4 s of warm-up")
+                             .arg(experiment.test.kind, experiment.test.backend)
+                             .arg(experiment.test.seconds)
+                             .arg(experiment.test.warmupSeconds);
+    QString text = alignColumns({{QStringLiteral("Experiment"), experiment.name},
+                                 {QStringLiteral("Sender"), hostText(experiment.sender)},
+                                 {QStringLiteral("Receiver"), hostText(experiment.receiver)},
+                                 {QStringLiteral("Test"), test},
+                                 {QStringLiteral("Plan"), planLine(experiment.plan, estimate)},
+                                 {QStringLiteral("Time"), QStringLiteral("about ") + time}});
+    text += QStringLiteral("\n%1 cells:\n").arg(estimate.cells);
+    QList<QStringList> rows;
+    for (const Cell& cell : expandMatrix(experiment))
+        rows.append({QString::number(cell.index + 1), cellLabel(experiment, cell)});
+    return text + alignColumns(rows);
+}
+
+QString planJson(const Experiment& experiment) {
+    using Json = nlohmann::ordered_json;
+    const Estimate estimate = estimateRun(experiment);
+    Json cells = Json::array();
+    for (const Cell& cell : expandMatrix(experiment)) {
+        Json values = Json::array();
+        for (const KnobValue& value : cell.values)
+            values.push_back(value.text.toStdString());
+        cells.push_back(values);
+    }
+    Json axes = Json::array();
+    for (const Axis& axis : experiment.axes)
+        axes.push_back(
+            {{"knob", axis.knob.toStdString()}, {"side", sideName(axis.side).toStdString()}});
+    const Json event{{"event", "plan"},
+                     {"name", experiment.name.toStdString()},
+                     {"axes", axes},
+                     {"cells", cells},
+                     {"samples_min", estimate.samplesMin},
+                     {"samples_max", estimate.samplesMax},
+                     {"seconds_min", estimate.secondsMin},
+                     {"seconds_max", estimate.secondsMax}};
+    return QString::fromStdString(event.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+} // namespace knobscope::cli

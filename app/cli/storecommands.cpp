@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/cli/commands.h"
+#include "core/report/csvexport.h"
+#include "core/report/curves.h"
+#include "db/runrepository.h"
+
+#include <algorithm>
+
+namespace knobscope::cli {
+
+namespace {
+
+constexpr qsizetype kCountersShown = 15;
+
+QString timeText(const QDateTime& time) {
+    return time.isValid() ? time.toLocalTime().toString(QStringLiteral("yyyy-MM-dd HH:mm:ss"))
+                          : QStringLiteral("-");
+}
+
+QString samplesText(const RunInfo& info) {
+    QString text = QStringLiteral("%1/%2").arg(info.samplesDone).arg(info.samplesPlanned);
+    if (info.samplesFailed > 0)
+        text += QStringLiteral(", %1 failed").arg(info.samplesFailed);
+    return text;
+}
+
+QString stateText(const RunInfo& info) {
+    return runStateName(info.state) +
+           (info.resumable ? QStringLiteral(", can be resumed") : QString());
+}
+
+QString header(const StoredRun& run) {
+    const RunInfo& info = run.info;
+    QList<QStringList> rows{{QStringLiteral("Run"), QString::number(info.id)},
+                            {QStringLiteral("Name"), info.name},
+                            {QStringLiteral("State"), stateText(info)},
+                            {QStringLiteral("Started"), timeText(info.started)},
+                            {QStringLiteral("Ended"), timeText(info.ended)},
+                            {QStringLiteral("Sender"), info.sender},
+                            {QStringLiteral("Receiver"), info.receiver},
+                            {QStringLiteral("Test"), info.testKind},
+                            {QStringLiteral("Samples"), samplesText(info)}};
+    for (const HostFacts& host : run.hosts) {
+        const auto kernel = host.facts.constFind(QStringLiteral("kernel"));
+        if (kernel != host.facts.cend())
+            rows.append({QStringLiteral("Kernel (%1)").arg(sideName(host.side)), *kernel});
+    }
+    if (!info.message.isEmpty())
+        rows.append({QStringLiteral("Message"), info.message});
+    return alignColumns(rows);
+}
+
+QString cellText(const StoredRun& run, int cell) {
+    const QString label = cell >= 0 && cell < run.cells.size()
+                              ? cellLabel(run.experiment, run.cells[cell])
+                              : QString();
+    return label.isEmpty() ? QStringLiteral("cell %1").arg(cell + 1) : label;
+}
+
+/// Flags are often the same for all repeats of a cell; each is told once, with its count.
+QString flagsText(const StoredRun& run) {
+    QMap<std::pair<int, QString>, int> counts;
+    for (const SampleRecord& sample : run.samples)
+        for (const QString& flag : sample.flags)
+            ++counts[{sample.cell, flag}];
+    if (counts.isEmpty())
+        return {};
+    QString text = QStringLiteral("\nFlags\n");
+    for (auto flag = counts.cbegin(); flag != counts.cend(); ++flag)
+        text += QStringLiteral("  %1: %2 (%3 samples)\n")
+                    .arg(cellText(run, flag.key().first), flag.key().second)
+                    .arg(flag.value());
+    return text;
+}
+
+QString failuresText(const StoredRun& run) {
+    QString text;
+    for (const SampleRecord& sample : run.samples) {
+        if (!sample.measured())
+            text += QStringLiteral("  %1, block %2, attempt %3: %4\n")
+                        .arg(cellText(run, sample.cell))
+                        .arg(sample.block + 1)
+                        .arg(sample.attempt + 1)
+                        .arg(sample.reason);
+    }
+    return text.isEmpty() ? text : QStringLiteral("\nFailed attempts\n") + text;
+}
+
+/// Mean per sample in the cell where a counter moved least and most.
+QString countersText(const StoredRun& run) {
+    QList<CounterRow> counters = countersThatMoved(run);
+    if (counters.isEmpty())
+        return {};
+    std::stable_sort(counters.begin(), counters.end(),
+                     [](const CounterRow& a, const CounterRow& b) { return a.spread > b.spread; });
+    QList<QStringList> rows{{QStringLiteral("Counter"), QStringLiteral("side"),
+                             QStringLiteral("source"), QStringLiteral("least"),
+                             QStringLiteral("in"), QStringLiteral("most"), QStringLiteral("in")}};
+    for (const CounterRow& counter : counters.first(std::min(kCountersShown, counters.size()))) {
+        std::optional<qsizetype> least;
+        std::optional<qsizetype> most;
+        for (qsizetype i = 0; i < counter.perCell.size(); ++i) {
+            const auto& value = counter.perCell[i];
+            if (!value)
+                continue;
+            if (!least || *value < *counter.perCell[*least])
+                least = i;
+            if (!most || *value > *counter.perCell[*most])
+                most = i;
+        }
+        if (!least || !most)
+            continue;
+        rows.append({counter.name, sideName(counter.side), counter.source,
+                     numberText(*counter.perCell[*least]), cellText(run, static_cast<int>(*least)),
+                     numberText(*counter.perCell[*most]), cellText(run, static_cast<int>(*most))});
+    }
+    return QStringLiteral("\nCounters that differ most between cells (mean a sample; %1 moved)\n")
+               .arg(counters.size()) +
+           alignColumns(rows);
+}
+
+} // namespace
+
+int listRuns(const Arguments& arguments, Console& console) {
+    const auto repository = openRuns(arguments);
+    if (!repository) {
+        console.error(repository.error());
+        return statusOf(repository.error());
+    }
+    const auto runs = (*repository)->listRuns();
+    if (!runs) {
+        console.error(runs.error());
+        return statusOf(runs.error());
+    }
+    QList<QStringList> rows{{QStringLiteral("Run"), QStringLiteral("Started"),
+                             QStringLiteral("Name"), QStringLiteral("Hosts"),
+                             QStringLiteral("Test"), QStringLiteral("Cells"),
+                             QStringLiteral("Samples"), QStringLiteral("State")}};
+    for (const RunInfo& info : *runs)
+        rows.append({QString::number(info.id), timeText(info.started), info.name,
+                     info.sender + QStringLiteral(" → ") + info.receiver, info.testKind,
+                     QString::number(info.cells), samplesText(info), stateText(info)});
+    if (runs->isEmpty())
+        console.note(QStringLiteral("No run is stored yet; measure one with: knobscope-cli run "
+                                    "FILE"));
+    else
+        console.print(alignColumns(rows));
+    return static_cast<int>(ExitStatus::AllWell);
+}
+
+int showRun(const Arguments& arguments, Console& console) {
+    const auto run = loadRun(arguments);
+    if (!run) {
+        console.error(run.error());
+        return statusOf(run.error());
+    }
+    console.print(header(*run) + QLatin1Char('\n') + cellTable(*run) + flagsText(*run) +
+                  failuresText(*run) + countersText(*run));
+    return static_cast<int>(ExitStatus::AllWell);
+}
+
+int exportRun(const Arguments& arguments, Console& console) {
+    const auto run = loadRun(arguments);
+    if (!run) {
+        console.error(run.error());
+        return statusOf(run.error());
+    }
+    if (!arguments.csvDir.isEmpty()) {
+        const auto paths = exportCsv(*run, arguments.csvDir);
+        if (!paths) {
+            console.error(paths.error());
+            return statusOf(paths.error());
+        }
+        for (const QString& path : *paths)
+            console.print(QStringLiteral("Wrote ") + path);
+    }
+    if (!arguments.figure.isEmpty()) {
+        if (const auto drawn = drawFigure(*run, arguments.style, arguments.figure); !drawn) {
+            console.error(drawn.error());
+            return statusOf(drawn.error());
+        }
+        console.print(QStringLiteral("Wrote ") + arguments.figure);
+    }
+    return static_cast<int>(ExitStatus::AllWell);
+}
+
+} // namespace knobscope::cli

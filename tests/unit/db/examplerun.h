@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/model/matrix.h"
+#include "core/model/run.h"
+
+/// Experiments and samples that use every field, for the tests of the database.
+namespace knobscope::example {
+
+inline Experiment experiment() {
+    Experiment e;
+    e.name = QStringLiteral("Fenêtre × 窗口 \"quoted\" 🙂");
+    e.sender.local = true;
+    e.sender.address = QStringLiteral("127.0.0.1");
+    e.receiver.local = true;
+    e.receiver.address = QStringLiteral("127.0.0.1");
+    e.sender.interface = QStringLiteral("lo");
+    e.receiver.interface = QStringLiteral("lo");
+    e.test.seconds = 1.5;
+    e.axes = {Axis{QStringLiteral("window"),
+                   Side::Both,
+                   {KnobValue(QStringLiteral("64K")), KnobValue(QStringLiteral("auto"))}},
+              Axis{QStringLiteral("message_size"),
+                   Side::Both,
+                   {KnobValue(QStringLiteral("4K")), KnobValue(QStringLiteral("16K")),
+                    KnobValue(QStringLiteral("128K"))}}};
+    e.plan.repeatsMin = 2;
+    e.plan.repeatsMax = 4;
+    return e;
+}
+
+inline QDateTime time(qint64 ms) {
+    return QDateTime::fromMSecsSinceEpoch(ms, Qt::UTC);
+}
+
+/// A measured sample of cell `cell`; `order` makes it differ from others.
+inline SampleRecord sample(int cell, int block, int order) {
+    SampleRecord s;
+    s.cell = cell;
+    s.block = block;
+    s.order = order;
+    s.state = SampleState::Flagged;
+    s.flags = {QStringLiteral("sender: tcp_rmem requested 9999, host took 8192"),
+               QStringLiteral("µs — “späte” Antwort")};
+    s.started = time(1790000000123 + order * 1000);
+    s.ended = time(1790000001456 + order * 1000);
+    s.knobs = {KnobState{Side::Sender, QStringLiteral("sysctl:net.ipv4.tcp_rmem"),
+                         QStringLiteral("4096 131072 6291456"),
+                         QStringLiteral("4096\t131072\t6291456"), QStringLiteral("1 2 3"),
+                         QStringLiteral("applied"), QString()},
+               KnobState{Side::Receiver, QStringLiteral("feature:tso"), QStringLiteral("on"),
+                         std::nullopt, std::nullopt, QStringLiteral("rejected"),
+                         QStringLiteral("Operation not supported")}};
+    s.metrics = {Metric{Side::Whole, QStringLiteral("throughput_mbit_s"), 941.25 + order},
+                 Metric{Side::Whole, QStringLiteral("retransmits"), 0},
+                 Metric{Side::Sender, QStringLiteral("cpu_percent"), 12.5},
+                 Metric{Side::Receiver, QStringLiteral("cpu_percent"), 1e-300}};
+    s.deltas = {CounterDelta{Side::Sender, QStringLiteral("netstat"),
+                             QStringLiteral("TcpExtTCPTimeouts"), -3},
+                CounterDelta{Side::Receiver, QStringLiteral("snmp"), QStringLiteral("TcpInSegs"),
+                             std::numeric_limits<qint64>::max()}};
+    s.presentCounters = {
+        {Side::Sender,
+         {{QStringLiteral("netstat"),
+           {QStringLiteral("TcpExtListenDrops"), QStringLiteral("TcpExtTCPTimeouts")}},
+          {QStringLiteral("ethtool"), {}}}},
+        {Side::Receiver,
+         {{QStringLiteral("snmp"), {QStringLiteral("TcpInSegs"), QStringLiteral("TcpOutSegs")}}}}};
+    s.series = {{Side::Sender, {SeriesPoint{0.1, 940, 0}, SeriesPoint{0.2, 942.125, 0}}},
+                {Side::Receiver, {SeriesPoint{0.1, 0, 7}, SeriesPoint{0.2, 3, 1.0 / 3}}}};
+    return s;
+}
+
+inline SampleRecord failedAttempt(int cell, int block, int order) {
+    SampleRecord s;
+    s.cell = cell;
+    s.block = block;
+    s.order = order;
+    s.state = SampleState::Failed;
+    s.reason = QStringLiteral("Contact with host2 was lost");
+    s.started = time(1790000000000);
+    s.ended = time(1790000000500);
+    return s;
+}
+
+} // namespace knobscope::example
