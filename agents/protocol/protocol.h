@@ -72,15 +72,16 @@ struct UndoReport {
     bool changed_by_other = false; ///< found differs from what the agent had set
     std::string error;             ///< why not, when not restored
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(UndoReport, name, interface, original, found, now,
-                                                restored, changed_by_other, error)
+void to_json(Json& j, const UndoReport& value);
+void from_json(const Json& j, UndoReport& value);
 
 struct HelloParams {
     int protocol = kVersion;
     std::string run;           ///< name of the run, for the journal and other people's messages
     double lease_seconds = 10; ///< without a ping for this long, knobs go back and the agent ends
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(HelloParams, protocol, run, lease_seconds)
+void to_json(Json& j, const HelloParams& value);
+void from_json(const Json& j, HelloParams& value);
 
 struct HelloResult {
     int protocol = kVersion;
@@ -96,14 +97,14 @@ struct HelloResult {
     std::string machine_id; ///< the same for two agents on one kernel and network namespace
     std::vector<UndoReport> recovered; ///< what a dead agent had left behind, put back at start
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(HelloResult, protocol, version, build, hostname,
-                                                kernel, arch, uid, pid, guardian_pid, cpus,
-                                                machine_id, recovered)
+void to_json(Json& j, const HelloResult& value);
+void from_json(const Json& j, HelloResult& value);
 
 struct InterfaceParams {
     std::string interface; ///< empty: host-wide parts only
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(InterfaceParams, interface)
+void to_json(Json& j, const InterfaceParams& value);
+void from_json(const Json& j, InterfaceParams& value);
 
 /// What a host is: facts by dotted name ("kernel", "cpu.model", "nic.driver", "nic.firmware",
 /// "link.mtu", "feature.tso", "coalesce.rx-usecs", "ring.rx", "sysctl.net.ipv4.tcp_rmem", ...).
@@ -112,7 +113,8 @@ struct Environment {
     std::map<std::string, std::string> facts;
     std::vector<std::string> interfaces; ///< names of all interfaces of the host
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Environment, facts, interfaces)
+void to_json(Json& j, const Environment& value);
+void from_json(const Json& j, Environment& value);
 
 /// Counters at one moment, by source, then name.
 /// Sources: "ethtool" (as ethtool -S names them), "snmp" and "netstat" and "snmp6" (as nstat names
@@ -123,7 +125,8 @@ struct Snapshot {
     std::int64_t time_ns = 0; ///< CLOCK_MONOTONIC of the host, at the start of reading
     std::map<std::string, std::map<std::string, std::uint64_t>> counters;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Snapshot, time_ns, counters)
+void to_json(Json& j, const Snapshot& value);
+void from_json(const Json& j, Snapshot& value);
 
 /// A host knob by its name in the experiment file: "sysctl:NAME", "link:mtu", "link:txqueuelen",
 /// "feature:NAME". `interface` is the test interface, used by link: and feature: knobs.
@@ -131,21 +134,24 @@ struct KnobTarget {
     std::string name;
     std::string interface;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(KnobTarget, name, interface)
+void to_json(Json& j, const KnobTarget& value);
+void from_json(const Json& j, KnobTarget& value);
 
 struct KnobReading {
     std::string name;
     std::optional<std::string> value;
     std::string error; ///< why there is no value
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(KnobReading, name, value, error)
+void to_json(Json& j, const KnobReading& value);
+void from_json(const Json& j, KnobReading& value);
 
 struct KnobSetting {
     std::string name;
     std::string interface;
     std::string value;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(KnobSetting, name, interface, value)
+void to_json(Json& j, const KnobSetting& value);
+void from_json(const Json& j, KnobSetting& value);
 
 /// What came of a setting. All settings of one knob.apply are made, then all are read back.
 struct KnobOutcome {
@@ -159,8 +165,8 @@ struct KnobOutcome {
     std::string status;
     std::string error;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(KnobOutcome, name, interface, original, requested,
-                                                accepted, status, error)
+void to_json(Json& j, const KnobOutcome& value);
+void from_json(const Json& j, KnobOutcome& value);
 
 /// One agent's part of a test. Both ends get the same values but for the options of a side.
 struct TrafficConfig {
@@ -180,10 +186,8 @@ struct TrafficConfig {
     std::optional<int> cpu;                ///< pin this side's threads to this CPU
     std::optional<std::string> congestion_control;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrafficConfig, kind, direction, seconds,
-                                                warmup_seconds, interval_seconds, streams,
-                                                message_size, request_size, response_size, burst,
-                                                window, mss, nodelay, cpu, congestion_control)
+void to_json(Json& j, const TrafficConfig& value);
+void from_json(const Json& j, TrafficConfig& value);
 
 /// The receiver host is asked first (role "server"): it listens on `address` and answers with the
 /// port. Then the sender (role "client") connects to it, proves itself with the token on every
@@ -196,13 +200,14 @@ struct PrepareParams {
     int port = 0; ///< client: where the server listens
     TrafficConfig config;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PrepareParams, role, token, address, peer_address,
-                                                port, config)
+void to_json(Json& j, const PrepareParams& value);
+void from_json(const Json& j, PrepareParams& value);
 
 struct PrepareResult {
     int port = 0; ///< server only
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(PrepareResult, port)
+void to_json(Json& j, const PrepareResult& value);
+void from_json(const Json& j, PrepareResult& value);
 
 /// Progress of this side since traffic.start, warm-up included. Differences of successive
 /// intervals are the series; the last one equals the total.
@@ -212,8 +217,8 @@ struct Interval {
     std::uint64_t bytes_received = 0;
     std::uint64_t transactions = 0;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(Interval, time_s, bytes_sent, bytes_received,
-                                                transactions)
+void to_json(Json& j, const Interval& value);
+void from_json(const Json& j, Interval& value);
 
 /// One connection. Counts are of the measured time (without warm-up) unless they say total.
 struct StreamResult {
@@ -233,11 +238,8 @@ struct StreamResult {
     std::optional<std::string> congestion_control; ///< in force
     std::map<std::string, std::int64_t> tcp_info;  ///< fields of struct tcp_info without "tcpi_"
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(StreamResult, bytes_sent, bytes_received,
-                                                total_bytes_sent, total_bytes_received, send_calls,
-                                                recv_calls, transactions, elapsed_s, sndbuf_initial,
-                                                rcvbuf_initial, sndbuf_final, rcvbuf_final, mss,
-                                                congestion_control, tcp_info)
+void to_json(Json& j, const StreamResult& value);
+void from_json(const Json& j, StreamResult& value);
 
 /// CPU time of the whole host in seconds over the measured time, summed over its CPUs
 /// (/proc/stat), and of the agent itself (getrusage of the worker).
@@ -255,9 +257,8 @@ struct CpuUse {
     double agent_user_s = 0;
     double agent_system_s = 0;
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(CpuUse, user_s, nice_s, system_s, irq_s, softirq_s,
-                                                steal_s, idle_s, elapsed_s, cpus,
-                                                busiest_cpu_percent, agent_user_s, agent_system_s)
+void to_json(Json& j, const CpuUse& value);
+void from_json(const Json& j, CpuUse& value);
 
 struct TrafficResult {
     double elapsed_s = 0; ///< measured time on this side, from the first byte after warm-up
@@ -266,7 +267,7 @@ struct TrafficResult {
     std::optional<CpuUse> cpu;
     int strangers = 0; ///< connections dropped because they had no valid token
 };
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE_WITH_DEFAULT(TrafficResult, elapsed_s, streams, intervals, cpu,
-                                                strangers)
+void to_json(Json& j, const TrafficResult& value);
+void from_json(const Json& j, TrafficResult& value);
 
 } // namespace knobscope::protocol
