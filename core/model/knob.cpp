@@ -12,6 +12,12 @@ namespace knobscope {
 
 namespace {
 
+constexpr qsizetype kShown = 60; ///< characters of wrong input that a message repeats
+
+QString shown(const QString& text) {
+    return text.size() > kShown ? text.left(kShown) + QStringLiteral("...") : text;
+}
+
 /// Names as users write them that belong to families: what they are short of.
 Error unknownKnob(const QString& name) {
     const KnobCatalogue& catalogue = knobCatalogue();
@@ -19,7 +25,7 @@ Error unknownKnob(const QString& name) {
         if (name.startsWith(family.prefix)) {
             const bool sysctl = family.prefix == QLatin1String("sysctl:");
             return {Error::Code::BadInput,
-                    QStringLiteral("\"%1\" is not a well-formed knob name.").arg(name),
+                    QStringLiteral("\"%1\" is not a well-formed knob name.").arg(shown(name)),
                     sysctl ? QStringLiteral("Write it like sysctl:net.ipv4.tcp_rmem.")
                            : QStringLiteral("Write it like feature:tso.")};
         }
@@ -35,8 +41,9 @@ Error unknownKnob(const QString& name) {
         }
     }
     if (!near.isEmpty())
-        return {Error::Code::BadInput,
-                QStringLiteral("There is no knob \"%1\". Did you mean \"%2\"?").arg(name, near)};
+        return {
+            Error::Code::BadInput,
+            QStringLiteral("There is no knob \"%1\". Did you mean \"%2\"?").arg(shown(name), near)};
     QStringList words;
     for (const KnobEntry& entry : catalogue.knobs) {
         if (entry.info.scope == KnobScope::Test)
@@ -44,7 +51,7 @@ Error unknownKnob(const QString& name) {
     }
     words << QStringLiteral("sysctl:NAME") << QStringLiteral("link:mtu")
           << QStringLiteral("link:txqueuelen") << QStringLiteral("feature:NAME");
-    return {Error::Code::BadInput, QStringLiteral("There is no knob \"%1\".").arg(name),
+    return {Error::Code::BadInput, QStringLiteral("There is no knob \"%1\".").arg(shown(name)),
             QStringLiteral("Knobs are %1.").arg(wordList(words))};
 }
 
@@ -133,10 +140,8 @@ Result<void> checkKnobValue(const KnobInfo& knob, const KnobValue& value) {
         return tl::unexpected<Error>(unknownKnob(knob.name));
     if (takesValue(*entry, value))
         return {};
-    const QString shown =
-        value.text.size() > 60 ? value.text.left(60) + QStringLiteral("...") : value.text;
     return fail(Error::Code::BadInput, QStringLiteral("%1 cannot be \"%2\": it takes %3.")
-                                           .arg(knob.name, shown, whatItTakes(*entry)));
+                                           .arg(knob.name, shown(value.text), whatItTakes(*entry)));
 }
 
 QStringList knownKnobNames() {

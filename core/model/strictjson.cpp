@@ -54,7 +54,7 @@ public:
                 text += QStringLiteral("[%1]").arg(std::max(frame.items - 1, 0));
             else if (!frame.key.empty())
                 text += (text.isEmpty() ? QString() : QStringLiteral(".")) +
-                        QString::fromStdString(frame.key);
+                        QString::fromStdString(frame.key).left(60);
         }
         return text.isEmpty() ? QStringLiteral("the document") : text;
     }
@@ -82,7 +82,10 @@ QString reasonOf(const Json::exception& error) {
     text = text.mid(bracket < 0 ? 0 : bracket + 2);
     const qsizetype column = text.indexOf(QLatin1String("column "));
     const qsizetype colon = column < 0 ? -1 : text.indexOf(QLatin1String(": "), column);
-    return colon < 0 ? text : text.mid(colon + 2);
+    text = colon < 0 ? text : text.mid(colon + 2);
+    // It repeats what it read, however long.
+    constexpr qsizetype kMost = 200;
+    return text.size() > kMost ? text.left(kMost) + QStringLiteral("...") : text;
 }
 
 /// `byte` counts from 1 and points at the last character that was read. Columns count characters.
