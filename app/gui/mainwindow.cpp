@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/mainwindow.h"
+
+#include "app/gui/icons.h"
+#include "app/gui/job.h"
+#include "app/gui/messagebar.h"
+#include "app/gui/pages/livepage.h"
+#include "app/gui/pages/runlistpage.h"
+#include "app/gui/pages/runpage.h"
+#include "app/gui/wizard/experimentwizard.h"
+#include "core/model/experimentfile.h"
+#include "db/runrepository.h"
+
+#include <QApplication>
+#include <QCloseEvent>
+#include <QFileDialog>
+#include <QMenuBar>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QStackedWidget>
+#include <QToolBar>
+#include <QVBoxLayout>
+
+namespace knobscope {
+namespace {
+
+const QString kReadyExperiment = QStringLiteral(":/knobscope/experiments/loopback-window.json");
+
+} // namespace
+
+MainWindow::MainWindow(const AppContext& context, QWidget* parent)
+    : QMainWindow(parent), m_context(context), m_session(context), m_messages(new MessageBar(this)),
+      m_pages(new QStackedWidget(this)), m_list(new RunListPage(context, this)),
+      m_live(new LivePage(m_session, this)), m_run(new RunPage(context, this)) {
+    setObjectName("mainWindow");
+    setWindowIcon(icon("knobscope"));
+    resize(1280, 800);
+    m_pages->setObjectName("pages");
+    m_pages->addWidget(m_list);
+    m_pages->addWidget(m_live);
+    m_pages->addWidget(m_run);
+    auto* central = new QWidget(this);
+    auto* layout = new QVBoxLayout(central);
+    layout->setContentsMargins(6, 6, 6, 6);
+    layout->addWidget(m_messages);
+    layout->addWidget(m_pages, 1);
+    setCentralWidget(central);
+    createActions();
+    createMenus();
+    connectPages();
+    showPage(m_list);
+    m_list->reload();
+}
+
+MainWindow::~MainWindow() = default;
+
+QAction* MainWindow::addAction(const char* name, const char* iconName, const QString& text,
+                               const QKeySequence& keys) {
+    auto* action = new QAction(icon(iconName), text, this);
+    action->setObjectName(name);
+    action->setShortcut(keys);
+    return action;
+}
+
+void MainWindow::createActions() {
+    m_new = addAction("actionNew", "new", tr("&New experiment…"), QKeySequence::New);
+    m_openFile =
+        addAction("actionOpenFile", "open", tr("&Open experiment file…"), QKeySequence::Open);
+    m_quit = addAction("actionQuit", "close", tr("&Quit"), QKeySequence::Quit);
+    m_runs = addAction("actionRuns", "list", tr("&Runs"), QKeySequence(Qt::ALT | Qt::Key_1));
+    m_current =
+        addAction("actionCurrent", "live", tr("&Current run"), QKeySequence(Qt::ALT | Qt::Key_2));
+    m_stop = addAction("actionStop", "stop", tr("&Stop"), QKeySequence(Qt::CTRL | Qt::Key_Period));
+    m_exportFigure = addAction("actionExportFigure", "figure", tr("Export &figure…"),
+                               QKeySequence(Qt::CTRL | Qt::Key_E));
+    m_exportCsv = addAction("actionExportCsv", "csv", tr("Export &CSV…"),
+                            QKeySequence(Qt::CTRL | Qt::SHIFT | Qt::Key_E));
+    m_about = addAction("actionAbout", "info", tr("&About Knobscope"));
+    m_stop->setToolTip(tr("Stops the run and puts every knob back"));
+
+    connect(m_new, &QAction::triggered, this, &MainWindow::newExperimentRequested);
+    connect(m_openFile, &QAction::triggered, this, &MainWindow::askForFile);
+    connect(m_quit, &QAction::triggered, this, &QWidget::close);
+    connect(m_runs, &QAction::triggered, this, [this] {
+        showPage(m_list);
+        m_list->reload();
+    });
+    connect(m_current, &QAction::triggered, this, [this] { showPage(m_live); });
+    connect(m_stop, &QAction::triggered, &m_session, &RunSession::stop);
+    connect(m_exportFigure, &QAction::triggered, m_run, &RunPage::exportFigureAs);
+    connect(m_exportCsv, &QAction::triggered, m_run, &RunPage::exportCsvTo);
+    connect(m_about, &QAction::triggered, this, &MainWindow::about);
+}
+
+void MainWindow::createMenus() {
+    QMenu* file = menuBar()->addMenu(tr("&File"));
+    file->addActions({m_new, m_openFile});
+    file->addSeparator();
+    file->addActions({m_exportFigure, m_exportCsv});
+    file->addSeparator();
+    file->addAction(m_quit);
+    QMenu* run = menuBar()->addMenu(tr("&Run"));
+    run->addActions({m_runs, m_current});
+    run->addSeparator();
+    run->addAction(m_stop);
+    menuBar()->addMenu(tr("&Help"))->addAction(m_about);
+
+    auto* bar = QMainWindow::addToolBar(tr("Main"));
+    bar->setObjectName("mainToolBar");
+    bar->setMovable(false);
+    bar->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
+    bar->addActions({m_runs, m_current});
+    bar->addSeparator();
+    bar->addActions({m_new, m_openFile});
+    m_runs->setCheckable(true);
+    m_current->setCheckable(true);
+}
+
+void MainWindow::connectPages() {
+    const auto showError = [this](const Error& error) { m_messages->showError(error); };
+    connect(m_list, &RunListPage::failed, this, showError);
+    connect(m_list, &RunListPage::newRequested, this, &MainWindow::newExperimentRequested);
+    connect(m_list, &RunListPage::measureHereRequested, this, &MainWindow::measureHere);
+    connect(m_list, &RunListPage::openRequested, this, &MainWindow::openRun);
+    connect(m_list, &RunListPage::resumeRequested, this, &MainWindow::resume);
+    connect(m_list, &RunListPage::deleteRequested, this, &MainWindow::askAndDelete);
+    connect(m_run, &RunPage::failed, this, showError);
+    connect(m_run, &RunPage::resumeRequested, this, &MainWindow::resume);
+    connect(m_run, &RunPage::informed, this, [this](const QString& text) {
+        m_messages->showMessage(MessageBar::Kind::Information, text);
+    });
+    connect(m_run, &RunPage::opened, this, [this] {
+        showPage(m_run);
+        updateActions();
+    });
+    connect(&m_session, &RunSession::prepared, this, [this] { showPage(m_live); });
+    connect(&m_session, &RunSession::stopRequested, this, &MainWindow::updateActions);
+    connect(&m_session, &RunSession::finished, this, &MainWindow::runEnded);
+}
+
+void MainWindow::showPage(QWidget* page) {
+    m_pages->setCurrentWidget(page);
+    updateActions();
+}
+
+void MainWindow::updateActions() {
+    const QWidget* page = m_pages->currentWidget();
+    const bool running = m_session.running();
+    m_new->setEnabled(!running);
+    m_openFile->setEnabled(!running);
+    m_current->setEnabled(running || page == m_live);
+    m_runs->setChecked(page == m_list);
+    m_current->setChecked(page == m_live);
+    m_stop->setEnabled(running && !m_session.stopping());
+    m_exportFigure->setEnabled(page == m_run && m_run->hasRun());
+    m_exportCsv->setEnabled(page == m_run && m_run->hasRun());
+    m_run->setBusy(running);
+    setWindowTitle(running ? tr("Measuring – Knobscope") : tr("Knobscope"));
+}
+
+void MainWindow::newExperimentRequested() {
+    openWizard(newExperiment());
+}
+
+void MainWindow::openWizard(const Experiment& experiment) {
+    if (m_session.running()) {
+        m_messages->showMessage(MessageBar::Kind::Information, tr("A run is going on"),
+                                tr("Stop it or wait for its end before the next."));
+        return;
+    }
+    auto* wizard = new ExperimentWizard(m_context, experiment, this);
+    wizard->setAttribute(Qt::WA_DeleteOnClose);
+    connect(wizard, &ExperimentWizard::startRequested, this, &MainWindow::start);
+    wizard->open();
+}
+
+void MainWindow::askForFile() {
+    auto* dialog = new QFileDialog(this, tr("Open experiment file"), QString(),
+                                   tr("Experiments (*.json);;All files (*)"));
+    dialog->setObjectName("openDialog");
+    dialog->setAttribute(Qt::WA_DeleteOnClose);
+    dialog->setFileMode(QFileDialog::ExistingFile);
+    connect(dialog, &QFileDialog::fileSelected, this, &MainWindow::openExperimentFile);
+    dialog->open();
+}
+
+void MainWindow::openExperimentFile(const QString& path) {
+    startJob(
+        *m_context.pool, this, [path] { return readExperimentFile(path); },
+        [this, path](const Result<Experiment>& experiment) {
+            if (experiment)
+                openWizard(*experiment);
+            else
+                m_messages->showMessage(MessageBar::Kind::Failure,
+                                        tr("%1 is no experiment that can be run").arg(path),
+                                        experiment.error().text());
+        });
+}
+
+void MainWindow::measureHere() {
+    const Result<Experiment> ready = readExperimentFile(kReadyExperiment);
+    if (ready)
+        start(*ready);
+    else
+        m_messages->showError(ready.error());
+}
+
+void MainWindow::start(const Experiment& experiment) {
+    m_messages->clear();
+    m_session.start(experiment);
+    updateActions();
+}
+
+void MainWindow::resume(qint64 run) {
+    m_messages->clear();
+    m_session.resume(run);
+    updateActions();
+}
+
+void MainWindow::openRun(qint64 run) {
+    m_messages->clear();
+    m_run->open(run);
+}
+
+void MainWindow::askAndDelete(const RunInfo& run) {
+    auto* question =
+        new QMessageBox(QMessageBox::Question, tr("Delete run"),
+                        tr("Delete \"%1\" with its %2 samples?").arg(run.name).arg(run.samplesDone),
+                        QMessageBox::Cancel, this);
+    question->setObjectName("deleteQuestion");
+    question->setInformativeText(tr("This cannot be undone."));
+    question->setAttribute(Qt::WA_DeleteOnClose);
+    QPushButton* remove = question->addButton(tr("&Delete"), QMessageBox::DestructiveRole);
+    remove->setObjectName("deleteConfirmed");
+    connect(remove, &QPushButton::clicked, this, [this, id = run.id] {
+        startJob(
+            *m_context.pool, this,
+            [database = m_context.database, id]() -> Result<void> {
+                const auto runs = RunRepository::open(database);
+                if (!runs)
+                    return tl::unexpected(runs.error());
+                return (*runs)->deleteRun(id);
+            },
+            [this](const Result<void>& deleted) {
+                if (!deleted)
+                    m_messages->showError(deleted.error());
+                m_list->reload();
+            });
+    });
+    question->open();
+}
+
+/// Shows what there is of the run, and what went wrong.
+void MainWindow::runEnded(const RunOutcome& outcome) {
+    updateActions();
+    if (!outcome.notRestored.isEmpty())
+        m_messages->showMessage(MessageBar::Kind::Failure,
+                                tr("Some knobs could not be put back. Set them by hand:"),
+                                outcome.notRestored.join(QLatin1Char('\n')));
+    else if (outcome.status == ExitStatus::Cancelled)
+        m_messages->showMessage(MessageBar::Kind::Information,
+                                tr("The run was stopped. It can be resumed."));
+    else if (outcome.status != ExitStatus::AllWell)
+        m_messages->showMessage(MessageBar::Kind::Warning, tr("The run did not end well"),
+                                outcome.message);
+    if (m_closeWhenDone) {
+        close();
+        return;
+    }
+    m_list->selectRun(outcome.run);
+    m_list->reload();
+    if (outcome.run != 0 && m_pages->currentWidget() == m_live)
+        m_run->open(outcome.run);
+}
+
+void MainWindow::closeEvent(QCloseEvent* event) {
+    if (!m_session.running()) {
+        event->accept();
+        return;
+    }
+    event->ignore();
+    if (m_closeWhenDone)
+        return;
+    auto* question =
+        new QMessageBox(QMessageBox::Question, tr("Quit"),
+                        tr("A run is going on. Stop it and quit?"), QMessageBox::Cancel, this);
+    question->setObjectName("quitQuestion");
+    question->setInformativeText(tr("Every knob is put back first. The run can be resumed later."));
+    question->setAttribute(Qt::WA_DeleteOnClose);
+    QPushButton* stop = question->addButton(tr("&Stop and quit"), QMessageBox::AcceptRole);
+    stop->setObjectName("quitConfirmed");
+    connect(stop, &QPushButton::clicked, this, [this] {
+        m_closeWhenDone = true;
+        if (m_session.running())
+            m_session.stop();
+        else
+            close(); // the run ended while the question was open
+    });
+    question->open();
+}
+
+void MainWindow::about() {
+    auto* box = new QMessageBox(QMessageBox::NoIcon, tr("About Knobscope"),
+                                tr("Knobscope %1").arg(QApplication::applicationVersion()),
+                                QMessageBox::Close, this);
+    box->setIconPixmap(icon("knobscope").pixmap(64, 64));
+    box->setInformativeText(tr("Sets knobs on real hosts, measures the network at each setting, "
+                               "puts every knob back, and shows which setting won.\n\n"
+                               "Free software under the GNU General Public License, version 3 or "
+                               "later."));
+    box->setAttribute(Qt::WA_DeleteOnClose);
+    box->open();
+}
+
+} // namespace knobscope

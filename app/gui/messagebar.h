@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/result.h"
+
+#include <QFrame>
+
+class QLabel;
+class QToolButton;
+
+namespace knobscope {
+
+/// A strip at the top of the window that says what happened, in place of modal dialogs. It stays
+/// until it is closed or replaced.
+class MessageBar : public QFrame {
+    Q_OBJECT
+public:
+    enum class Kind { Information, Warning, Failure };
+
+    explicit MessageBar(QWidget* parent = nullptr);
+
+    void showMessage(Kind kind, const QString& text, const QString& detail = {});
+    void showError(const Error& error);
+    [[nodiscard]] QString text() const;
+    void clear();
+
+private:
+    QLabel* m_icon;
+    QLabel* m_text;
+    QToolButton* m_close;
+};
+
+} // namespace knobscope

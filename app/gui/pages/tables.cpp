@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/pages/tables.h"
+
+#include <QClipboard>
+#include <QGuiApplication>
+#include <QHeaderView>
+#include <QKeyEvent>
+
+namespace knobscope {
+namespace {
+
+constexpr int kWidestColumn = 360;
+constexpr int kRowsMeasured = 100; ///< for the widths of the columns
+
+} // namespace
+
+ResultTable::ResultTable(const char* objectName, const QString& accessibleName, QWidget* parent)
+    : QTableView(parent), m_model(new TextTableModel(this)),
+      m_proxy(new QSortFilterProxyModel(this)) {
+    setObjectName(objectName);
+    setAccessibleName(accessibleName);
+    m_proxy->setSourceModel(m_model);
+    m_proxy->setSortRole(TextTableModel::kSortRole);
+    m_proxy->setFilterKeyColumn(-1);
+    m_proxy->setFilterCaseSensitivity(Qt::CaseInsensitive);
+    setModel(m_proxy);
+    setSelectionBehavior(QAbstractItemView::SelectRows);
+    setEditTriggers(QAbstractItemView::NoEditTriggers);
+    setAlternatingRowColors(true);
+    setShowGrid(false);
+    setWordWrap(false);
+    setTabKeyNavigation(false);
+    verticalHeader()->hide();
+    verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
+    horizontalHeader()->setResizeContentsPrecision(kRowsMeasured);
+    horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    horizontalHeader()->setHighlightSections(false);
+    setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
+}
+
+void ResultTable::setTable(const Table& table) {
+    setSortingEnabled(false);
+    m_model->setTable(table.header, table.rows);
+    m_proxy->sort(-1); // as given, until a header is clicked
+    resizeColumnsToContents();
+    for (int column = 0; column < m_proxy->columnCount(); ++column)
+        setColumnWidth(column, qMin(columnWidth(column) + 8, kWidestColumn));
+    horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
+    setSortingEnabled(true);
+}
+
+void ResultTable::appendRow(const TextTableModel::Row& row) {
+    m_model->appendRow(row);
+}
+
+void ResultTable::sortBy(int column, Qt::SortOrder order) {
+    sortByColumn(column, order);
+}
+
+void ResultTable::setFilter(const QString& text) {
+    m_proxy->setFilterFixedString(text);
+}
+
+int ResultTable::rows() const {
+    return m_proxy->rowCount();
+}
+
+QString ResultTable::textAt(int row, int column) const {
+    return m_proxy->index(row, column).data().toString();
+}
+
+void ResultTable::keyPressEvent(QKeyEvent* event) {
+    if (event->matches(QKeySequence::Copy))
+        copySelection();
+    else
+        QTableView::keyPressEvent(event);
+}
+
+void ResultTable::copySelection() const {
+    QStringList lines;
+    for (const QModelIndex& first : selectionModel()->selectedRows()) {
+        QStringList fields;
+        for (int column = 0; column < m_proxy->columnCount(); ++column)
+            fields.append(textAt(first.row(), column));
+        lines.append(fields.join(QLatin1Char('\t')));
+    }
+    if (!lines.isEmpty())
+        QGuiApplication::clipboard()->setText(lines.join(QLatin1Char('\n')));
+}
+
+} // namespace knobscope

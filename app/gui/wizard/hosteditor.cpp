@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/wizard/hosteditor.h"
+
+#include "app/gui/icons.h"
+#include "app/gui/wizard/experimentpage.h"
+
+#include <QFormLayout>
+#include <QHBoxLayout>
+#include <QLabel>
+#include <QLineEdit>
+#include <QPushButton>
+#include <QRadioButton>
+
+namespace knobscope {
+namespace {
+
+const QString kLoopbackAddress = QStringLiteral("127.0.0.1");
+const QString kLoopbackInterface = QStringLiteral("lo");
+
+} // namespace
+
+HostEditor::HostEditor(Side side, const QString& title, QWidget* parent)
+    : QGroupBox(title, parent), m_side(side), m_local(new QRadioButton(tr("This computer"), this)),
+      m_remote(new QRadioButton(tr("Over SSH:"), this)), m_ssh(new QLineEdit(this)),
+      m_address(new QLineEdit(this)), m_interface(new QLineEdit(this)),
+      m_check(new QPushButton(
+          icon("check"), side == Side::Sender ? tr("Check &sender") : tr("Check &receiver"), this)),
+      m_error(makeErrorLabel(qPrintable(sideName(side) + QStringLiteral("Error")), this)) {
+    m_local->setObjectName(named("Local"));
+    m_remote->setObjectName(named("Remote"));
+    m_ssh->setObjectName(named("Ssh"));
+    m_address->setObjectName(named("Address"));
+    m_interface->setObjectName(named("Interface"));
+    m_check->setObjectName(named("Check"));
+    buildForm();
+
+    connect(m_local, &QRadioButton::toggled, this, &HostEditor::chooseLocal);
+    for (QLineEdit* edit : {m_ssh, m_address, m_interface})
+        connect(edit, &QLineEdit::textEdited, this, &HostEditor::edited);
+    connect(m_ssh, &QLineEdit::textEdited, m_remote, [this] { m_remote->setChecked(true); });
+    connect(m_check, &QPushButton::clicked, this, &HostEditor::checkRequested);
+    m_local->setChecked(true);
+}
+
+QString HostEditor::named(const char* part) const {
+    return sideName(m_side) + QLatin1String(part);
+}
+
+void HostEditor::buildForm() {
+    m_ssh->setPlaceholderText(tr("host1 or user@host1"));
+    m_ssh->setToolTip(tr("A name that ssh knows: your ssh configuration, keys and agent apply"));
+    m_ssh->setAccessibleName(tr("SSH name of the %1").arg(sideName(m_side)));
+    m_address->setPlaceholderText(tr("10.77.0.1"));
+    m_address->setToolTip(
+        tr("The address the test traffic goes to, not the one SSH uses. IPv4 or IPv6, in numbers"));
+    m_interface->setPlaceholderText(tr("eth1"));
+    m_interface->setToolTip(tr("The interface that has the test address"));
+    m_check->setToolTip(tr("Connects to the host and says whether it can be used"));
+
+    auto* remote = new QHBoxLayout;
+    remote->addWidget(m_remote);
+    remote->addWidget(m_ssh, 1);
+    auto* form = new QFormLayout(this);
+    form->addRow(m_local);
+    form->addRow(remote);
+    form->addRow(tr("Test address:"), m_address);
+    form->addRow(tr("Interface:"), m_interface);
+    form->addRow(m_error);
+    auto* bottom = new QHBoxLayout;
+    bottom->addStretch(1);
+    bottom->addWidget(m_check);
+    form->addRow(bottom);
+}
+
+/// The loopback goes with this computer and nothing else, so it comes and goes with the choice;
+/// what was typed stays.
+void HostEditor::chooseLocal(bool local) {
+    if (local && m_address->text().isEmpty() && m_interface->text().isEmpty()) {
+        m_address->setText(kLoopbackAddress);
+        m_interface->setText(kLoopbackInterface);
+    } else if (!local && m_interface->text() == kLoopbackInterface) {
+        m_address->clear();
+        m_interface->clear();
+    }
+    emit edited();
+}
+
+void HostEditor::setHost(const HostSpec& host) {
+    const QSignalBlocker quiet(this);
+    (host.local ? m_local : m_remote)->setChecked(true);
+    m_ssh->setText(host.ssh);
+    m_address->setText(host.address);
+    m_interface->setText(host.interface);
+}
+
+HostSpec HostEditor::host() const {
+    HostSpec host;
+    host.local = m_local->isChecked();
+    if (!host.local)
+        host.ssh = m_ssh->text().trimmed();
+    host.address = m_address->text().trimmed();
+    host.interface = m_interface->text().trimmed();
+    return host;
+}
+
+void HostEditor::setError(const QString& text) {
+    setErrorText(m_error, text);
+}
+
+void HostEditor::setChecking(bool checking) {
+    m_check->setEnabled(!checking);
+}
+
+} // namespace knobscope

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "core/model/experiment.h"
+
+#include <QGroupBox>
+
+class QLabel;
+class QLineEdit;
+class QPushButton;
+class QRadioButton;
+
+namespace knobscope {
+
+/// One host of the experiment: this computer or an SSH name, with test address and interface.
+/// Object names begin with the side: "senderLocal", "senderSsh", "senderAddress"...
+class HostEditor : public QGroupBox {
+    Q_OBJECT
+public:
+    HostEditor(Side side, const QString& title, QWidget* parent = nullptr);
+
+    void setHost(const HostSpec& host);
+    [[nodiscard]] HostSpec host() const;
+    void setError(const QString& text);
+    void setChecking(bool checking);
+
+signals:
+    void edited();
+    void checkRequested();
+
+private:
+    void buildForm();
+    void chooseLocal(bool local);
+    [[nodiscard]] QString named(const char* part) const;
+
+    Side m_side;
+    QRadioButton* m_local;
+    QRadioButton* m_remote;
+    QLineEdit* m_ssh;
+    QLineEdit* m_address;
+    QLineEdit* m_interface;
+    QPushButton* m_check;
+    QLabel* m_error;
+};
+
+} // namespace knobscope

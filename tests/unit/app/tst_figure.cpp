@@ -1,0 +1,385 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/figure/curvefigure.h"
+
+#include <QImage>
+#include <QProcess>
+#include <QTemporaryDir>
+#include <QtTest>
+
+#include <qcustomplot.h>
+
+#include <limits>
+
+using namespace knobscope;
+
+namespace {
+
+const QStringList kSizes = {QStringLiteral("64K"), QStringLiteral("256K"), QStringLiteral("1M")};
+
+CurvePoint point(int cell, const QString& x, double mean, double half = 5) {
+    CurvePoint point;
+    point.cell = cell;
+    point.x = KnobValue(x);
+    point.summary.n = 5;
+    point.summary.mean = mean;
+    point.summary.halfWidth = half;
+    return point;
+}
+
+CurveSet sizesCurve() {
+    CurveSet set;
+    set.title = QStringLiteral("Window");
+    set.xLabel = QStringLiteral("Window (bytes)");
+    set.yLabel = QStringLiteral("Throughput (Mbit/s)");
+    set.scale = AxisScale::Log2;
+    CurveSeries series;
+    for (int i = 0; i < kSizes.size(); ++i) {
+        set.xValues.append(KnobValue(kSizes[i]));
+        series.points.append(point(i, kSizes[i], 100.0 * (i + 1)));
+    }
+    set.series.append(series);
+    return set;
+}
+
+CurveSet manySeries(int count) {
+    CurveSet set = sizesCurve();
+    set.seriesLabel = QStringLiteral("tcp_limit_output_bytes");
+    const CurveSeries first = set.series.takeFirst();
+    for (int s = 0; s < count; ++s) {
+        CurveSeries series = first;
+        series.name = QStringLiteral("%1K").arg(16 * (s + 1));
+        for (CurvePoint& p : series.points)
+            p.summary.mean = *p.summary.mean + 10 * s;
+        set.series.append(series);
+    }
+    return set;
+}
+
+QString outputOf(const QString& program, const QStringList& arguments) {
+    QProcess process;
+    process.start(program, arguments);
+    if (!process.waitForFinished(20000) || process.exitCode() != 0)
+        return QStringLiteral("%1 failed: %2").arg(program, process.errorString());
+    return QString::fromUtf8(process.readAllStandardOutput());
+}
+
+QByteArray contentOf(const QString& path) {
+    QFile file(path);
+    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
+}
+
+/// Labels of the x axis as drawn.
+QStringList tickLabels(QCustomPlot& plot) {
+    plot.setViewport(QRect(0, 0, 1200, 600));
+    plot.replot(QCustomPlot::rpImmediateRefresh);
+    QStringList labels;
+    for (const QString& label : plot.axisRect()->axis(QCPAxis::atBottom)->tickVectorLabels()) {
+        if (!label.isEmpty())
+            labels.append(label);
+    }
+    return labels;
+}
+
+} // namespace
+
+class TestFigure : public QObject {
+    Q_OBJECT
+
+private slots:
+    void sizeTicksAreWrittenAsPeopleWriteThem();
+    void categoriesKeepTheirWords();
+    void linearNumbersStayPlain();
+    void crowdedLabelsAreThinned();
+    void nonFiniteValuesAreLeftOut_data();
+    void nonFiniteValuesAreLeftOut();
+    void allZeroAndOnePointHaveARange();
+    void redrawLeavesNothingBehind();
+    void seriesDiffer();
+    void manySeriesLeaveRoomForTheAxes();
+    void pdfHasItsFontsAndText();
+    void pdfHasTheColumnWidthAndTextSize();
+    void svgKeepsText();
+    void pngHas300Dpi();
+    void badRequests_data();
+    void badRequests();
+    void unwritablePathLeavesNothing();
+    void styles();
+};
+
+void TestFigure::sizeTicksAreWrittenAsPeopleWriteThem() {
+    QCustomPlot plot;
+    plot.resize(1200, 600);
+    drawCurves(plot, sizesCurve());
+    QCOMPARE(tickLabels(plot), kSizes);
+    // Equal steps of the logarithm lie equally far apart.
+    const QVector<double> ticks = plot.axisRect()->axis(QCPAxis::atBottom)->tickVector();
+    QCOMPARE(ticks, (QVector<double>{16, 18, 20}));
+}
+
+void TestFigure::categoriesKeepTheirWords() {
+    CurveSet set = sizesCurve();
+    set.scale = AxisScale::Category;
+    set.xValues = {KnobValue(QStringLiteral("auto")), KnobValue(QStringLiteral("64K"))};
+    set.series[0].points = {point(0, QStringLiteral("64K"), 1),
+                            point(1, QStringLiteral("auto"), 2)};
+    QCustomPlot plot;
+    plot.resize(1200, 600);
+    drawCurves(plot, set);
+    QCOMPARE(tickLabels(plot), (QStringList{QStringLiteral("auto"), QStringLiteral("64K")}));
+    QCOMPARE(plot.graph(0)->data()->at(0)->value, 2.0); // auto stands first
+}
+
+void TestFigure::linearNumbersStayPlain() {
+    CurveSet set = sizesCurve();
+    set.scale = AxisScale::Linear;
+    set.xValues = {KnobValue(qint64{1000000}), KnobValue(qint64{3000000})};
+    set.series[0].points = {point(0, QStringLiteral("1000000"), 1),
+                            point(1, QStringLiteral("3000000"), 2)};
+    QCustomPlot plot;
+    plot.resize(1200, 600);
+    drawCurves(plot, set);
+    QVERIFY2(tickLabels(plot).contains(QStringLiteral("2000000")),
+             qPrintable(tickLabels(plot).join(QLatin1Char(' '))));
+}
+
+void TestFigure::crowdedLabelsAreThinned() {
+    CurveSet set = sizesCurve();
+    set.scale = AxisScale::Category;
+    set.xValues.clear();
+    set.series[0].points.clear();
+    for (int i = 0; i < 200; ++i) {
+        set.xValues.append(KnobValue(QStringLiteral("value%1").arg(i)));
+        set.series[0].points.append(point(i, QStringLiteral("value%1").arg(i), i));
+    }
+    QCustomPlot plot;
+    plot.resize(1200, 600);
+    drawCurves(plot, set);
+    const QStringList labels = tickLabels(plot);
+    QVERIFY(labels.size() >= 5);
+    QVERIFY2(labels.size() <= 30, qPrintable(QString::number(labels.size())));
+    QCOMPARE(labels.first(), QStringLiteral("value0"));
+}
+
+void TestFigure::nonFiniteValuesAreLeftOut_data() {
+    QTest::addColumn<double>("mean");
+    QTest::addColumn<double>("half");
+    QTest::addColumn<int>("points");
+    const double inf = std::numeric_limits<double>::infinity();
+    const double nan = std::numeric_limits<double>::quiet_NaN();
+    QTest::newRow("NaN mean") << nan << 1.0 << 2;
+    QTest::newRow("infinite mean") << inf << 1.0 << 2;
+    QTest::newRow("NaN interval") << 150.0 << nan << 3;
+    QTest::newRow("infinite interval") << 150.0 << inf << 3;
+}
+
+void TestFigure::nonFiniteValuesAreLeftOut() {
+    QFETCH(double, mean);
+    QFETCH(double, half);
+    CurveSet set = sizesCurve();
+    set.series[0].points[1].summary.mean = mean;
+    set.series[0].points[1].summary.halfWidth = half;
+    QCustomPlot plot;
+    plot.resize(800, 400);
+    drawCurves(plot, set);
+    QTEST(plot.graph(0)->dataCount(), "points");
+    const QCPRange range = plot.axisRect()->axis(QCPAxis::atLeft)->range();
+    QVERIFY(range.upper > 305 && range.upper < 400);
+}
+
+void TestFigure::allZeroAndOnePointHaveARange() {
+    CurveSet set = sizesCurve();
+    set.xValues = {KnobValue(QStringLiteral("64K"))};
+    set.series[0].points = {point(0, QStringLiteral("64K"), 0, 0)};
+    QCustomPlot plot;
+    plot.resize(800, 400);
+    drawCurves(plot, set);
+    const auto axis = [&](QCPAxis::AxisType type) { return plot.axisRect()->axis(type)->range(); };
+    QVERIFY(axis(QCPAxis::atLeft).size() > 0.5);
+    QVERIFY(axis(QCPAxis::atBottom).contains(16));
+    QVERIFY(axis(QCPAxis::atBottom).size() < 3);
+    QCOMPARE(tickLabels(plot), QStringList{QStringLiteral("64K")});
+}
+
+void TestFigure::redrawLeavesNothingBehind() {
+    QCustomPlot plot;
+    plot.resize(800, 400);
+    drawCurves(plot, manySeries(4));
+    drawCurves(plot, sizesCurve());
+    QCOMPARE(plot.graphCount(), 1);
+    QCOMPARE(plot.axisRectCount(), 1);
+    QCOMPARE(plot.plottableCount(), 2); // graph and its error bars
+    drawCurves(plot, CurveSet());
+    QCOMPARE(plot.graphCount(), 0);
+    QCOMPARE(plot.itemCount(), 1); // says that there is nothing
+    drawCurves(plot, sizesCurve());
+    QCOMPARE(plot.itemCount(), 0);
+}
+
+void TestFigure::seriesDiffer() {
+    QCustomPlot plot;
+    plot.resize(800, 400);
+    drawCurves(plot, manySeries(30));
+    QSet<QString> looks;
+    for (int i = 0; i < plot.graphCount(); ++i) {
+        const QCPGraph* graph = plot.graph(i);
+        QString look = graph->pen().color().name() +
+                       QString::number(graph->scatterStyle().shape()) +
+                       graph->scatterStyle().brush().color().name();
+        for (const qreal dash : graph->pen().dashPattern())
+            look += QStringLiteral(",%1").arg(dash);
+        QVERIFY2(!looks.contains(look), qPrintable(look));
+        looks.insert(look);
+    }
+    QCOMPARE(looks.size(), 30);
+    // Neighbours differ in all three.
+    QVERIFY(plot.graph(1)->pen().color() != plot.graph(2)->pen().color());
+    QVERIFY(plot.graph(1)->scatterStyle().shape() != plot.graph(2)->scatterStyle().shape());
+    QVERIFY(plot.graph(1)->pen().dashPattern() != plot.graph(2)->pen().dashPattern());
+}
+
+void TestFigure::manySeriesLeaveRoomForTheAxes() {
+    QCustomPlot plot;
+    plot.resize(900, 500);
+    drawCurves(plot, manySeries(30));
+    plot.setViewport(QRect(0, 0, 900, 500));
+    plot.replot(QCustomPlot::rpImmediateRefresh);
+    QVERIFY2(plot.axisRect()->height() > 250,
+             qPrintable(QString::number(plot.axisRect()->height())));
+
+    QTemporaryDir dir;
+    const QString path = dir.filePath(QStringLiteral("many.pdf"));
+    QVERIFY(exportFigure(manySeries(30), *figureStyle(QStringLiteral("acm")), path));
+    const QString text = outputOf(QStringLiteral("pdftotext"), {path, QStringLiteral("-")});
+    for (int s = 1; s <= 30; ++s)
+        QVERIFY2(text.contains(QStringLiteral("%1K").arg(16 * s)), qPrintable(text));
+}
+
+void TestFigure::pdfHasItsFontsAndText() {
+    QTemporaryDir dir;
+    const QString path = dir.filePath(QStringLiteral("figure.pdf"));
+    QVERIFY(exportFigure(manySeries(3), *figureStyle(QStringLiteral("ieee")), path));
+    const QStringList fonts =
+        outputOf(QStringLiteral("pdffonts"), {path}).split(QLatin1Char('\n'), Qt::SkipEmptyParts);
+    QVERIFY(fonts.size() >= 3); // two lines of heading
+    for (const QString& font : fonts.mid(2)) {
+        // name, type (two words), encoding, emb, sub, uni, object ID
+        static const QRegularExpression embedded(QStringLiteral("\\s(yes|no)\\s+(yes|no)\\s+"));
+        const QRegularExpressionMatch match = embedded.match(font);
+        QVERIFY2(match.hasMatch() && match.captured(1) == QLatin1String("yes"), qPrintable(font));
+    }
+    const QString text = outputOf(QStringLiteral("pdftotext"), {path, QStringLiteral("-")});
+    for (const char* expected :
+         {"64K", "1M", "Window (bytes)", "Throughput (Mbit/s)", "tcp_limit_output_bytes", "48K"})
+        QVERIFY2(text.contains(QLatin1String(expected)), qPrintable(text));
+}
+
+void TestFigure::pdfHasTheColumnWidthAndTextSize() {
+    QTemporaryDir dir;
+    const QString path = dir.filePath(QStringLiteral("figure.pdf"));
+    QVERIFY(exportFigure(sizesCurve(), *figureStyle(QStringLiteral("acm")), path));
+    const QString info = outputOf(QStringLiteral("pdfinfo"), {path});
+    static const QRegularExpression size(QStringLiteral("Page size:\\s+([0-9.]+) x"));
+    QVERIFY(std::abs(size.match(info).captured(1).toDouble() - 240.25) < 0.6);
+    // An 8 point font: its bounding boxes are as high as the font's line, a little above 8.
+    const QString boxes =
+        outputOf(QStringLiteral("pdftotext"), {QStringLiteral("-bbox"), path, QStringLiteral("-")});
+    static const QRegularExpression word(
+        QStringLiteral("yMin=\"([0-9.]+)\" xMax=\"[0-9.]+\" yMax=\"([0-9.]+)\">64K<"));
+    const QRegularExpressionMatch match = word.match(boxes);
+    QVERIFY2(match.hasMatch(), qPrintable(boxes));
+    const double height = match.captured(2).toDouble() - match.captured(1).toDouble();
+    QVERIFY2(height > 7 && height < 10, qPrintable(QString::number(height)));
+}
+
+void TestFigure::svgKeepsText() {
+    QTemporaryDir dir;
+    const QString path = dir.filePath(QStringLiteral("figure.svg"));
+    QVERIFY(exportFigure(sizesCurve(), *figureStyle(QStringLiteral("usenix")), path));
+    const QByteArray svg = contentOf(path);
+    QVERIFY(svg.contains("64K"));
+    QVERIFY(svg.contains("1M"));
+    QVERIFY(svg.contains("Throughput (Mbit/s)"));
+    QVERIFY(svg.contains("width=\"84.7"));
+}
+
+void TestFigure::pngHas300Dpi() {
+    QTemporaryDir dir;
+    const QString path = dir.filePath(QStringLiteral("figure.PNG"));
+    FigureStyle style;
+    style.widthMm = 101.6; // 4 inches
+    style.heightMm = 50.8;
+    QVERIFY(exportFigure(sizesCurve(), style, path));
+    const QImage image(path);
+    QCOMPARE(image.size(), QSize(1200, 600));
+    QCOMPARE(image.dotsPerMeterX(), 11811);
+    // Something blue is drawn: the first series.
+    int blue = 0;
+    for (int y = 0; y < image.height(); ++y) {
+        for (int x = 0; x < image.width(); ++x)
+            blue += image.pixelColor(x, y) == QColor(0x00, 0x72, 0xb2) ? 1 : 0;
+    }
+    QVERIFY(blue > 500);
+}
+
+void TestFigure::badRequests_data() {
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<bool>("empty");
+    QTest::addColumn<double>("width");
+    QTest::addColumn<QString>("font");
+    QTest::addColumn<QString>("says");
+    QTest::newRow("unknown ending") << "figure.gif" << false << 80.0 << ""
+                                    << ".pdf, .svg or .png";
+    QTest::newRow("no ending") << "figure" << false << 80.0 << ""
+                               << ".pdf, .svg or .png";
+    QTest::newRow("nothing to draw") << "figure.pdf" << true << 80.0 << ""
+                                     << "nothing to draw";
+    QTest::newRow("no width") << "figure.pdf" << false << 0.0 << ""
+                              << "out of range";
+    QTest::newRow("endless width") << "figure.png" << false << 1e9 << ""
+                                   << "out of range";
+    QTest::newRow("NaN width") << "figure.png" << false << qQNaN() << ""
+                               << "out of range";
+    QTest::newRow("absent font") << "figure.pdf" << false << 80.0 << "No Such Font"
+                                 << "installed";
+}
+
+void TestFigure::badRequests() {
+    QFETCH(QString, name);
+    QFETCH(bool, empty);
+    QFETCH(double, width);
+    QFETCH(QString, font);
+    QFETCH(QString, says);
+    QTemporaryDir dir;
+    CurveSet set = sizesCurve();
+    if (empty) {
+        for (CurvePoint& p : set.series[0].points)
+            p.summary.mean.reset();
+    }
+    const auto result = exportFigure(set, {width, 60, 8, font}, dir.filePath(name));
+    QVERIFY(!result);
+    QCOMPARE(result.error().code, Error::Code::BadInput);
+    QVERIFY2(result.error().text().contains(says), qPrintable(result.error().text()));
+    QVERIFY(QDir(dir.path()).isEmpty());
+}
+
+void TestFigure::unwritablePathLeavesNothing() {
+    QTemporaryDir dir;
+    const QString path = dir.filePath(QStringLiteral("absent/figure.pdf"));
+    const auto result = exportFigure(sizesCurve(), FigureStyle(), path);
+    QVERIFY(!result);
+    QCOMPARE(result.error().code, Error::Code::Storage);
+    QVERIFY(result.error().text().contains(path));
+    QVERIFY(QDir(dir.path()).isEmpty());
+}
+
+void TestFigure::styles() {
+    QCOMPARE(figureStyle(QStringLiteral("acm"))->widthMm, 84.75);
+    QCOMPARE(figureStyle(QStringLiteral("ieee"))->fontPt, 9.0);
+    QVERIFY(figureStyle(QStringLiteral("slides")));
+    const auto unknown = figureStyle(QStringLiteral("springer"));
+    QVERIFY(!unknown);
+    QVERIFY(unknown.error().text().contains(QStringLiteral("acm, ieee, usenix and slides")));
+}
+
+QTEST_MAIN(TestFigure)
+#include "tst_figure.moc"
