@@ -307,6 +307,8 @@ void Conductor::windDown(bool failed) {
     }
     m_control.reset();
     m_acceptor.reset();
+    if (failed) // progress() stands still from now on
+        m_ended.store(Clock::now().time_since_epoch().count());
 }
 
 TimePoint Conductor::startTime() const {

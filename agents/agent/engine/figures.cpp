@@ -69,15 +69,18 @@ protocol::StreamResult Conductor::streamResult(const Stream& stream) const {
 void Conductor::collect() {
     TimePoint first = TimePoint::max();
     TimePoint last = TimePoint::min();
-    for (const Stream& stream : m_streams) {
-        if (!stream.begin || !stream.end)
-            throw AgentError(protocol::errorcode::kTraffic,
-                             "a stream with " + m_setup.peerText +
-                                 " moved nothing in the measured time; there is no figure");
-        first = std::min(first, stream.begin->time);
+    for (Stream& stream : m_streams) {
         last = std::max(last, stream.end->time);
+        if (stream.begin)
+            first = std::min(first, stream.begin->time);
+        else
+            stream.begin = stream.end; // starved by the others after the warm-up: it moved nothing
         m_result.streams.push_back(streamResult(stream));
     }
+    if (first > last)
+        throw AgentError(protocol::errorcode::kTraffic,
+                         "nothing was moved between " + m_setup.addressText + " and " +
+                             m_setup.peerText + " in the measured time; there is no figure");
     m_result.elapsed_s = seconds(last - first);
     if (m_cpuBefore && m_cpuAfter)
         m_result.cpu = cpuUse(*m_cpuBefore, *m_cpuAfter);
