@@ -58,7 +58,8 @@ std::string sysctlPath(const std::string& name) {
         const std::string_view part = std::string_view(relative).substr(start, end - start);
         if (part.empty() || part == "." || part == ".." ||
             part.find('\0') != std::string_view::npos)
-            fail("'" + name + "' is not a sysctl name; give one such as net.ipv4.tcp_rmem");
+            fail("'" + std::string(name.c_str()) + // up to a NUL
+                 "' is not a sysctl name; give one such as net.ipv4.tcp_rmem");
         if (end == relative.size())
             return "/proc/sys/" + relative;
         start = end + 1;
