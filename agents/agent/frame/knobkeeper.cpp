@@ -73,10 +73,10 @@ std::vector<KnobReading> KnobKeeper::read(const std::vector<KnobTarget>& knobs) 
 std::vector<KnobOutcome> KnobKeeper::apply(const std::vector<KnobSetting>& settings) {
     refuseContradictions(settings);
     std::vector<KnobOutcome> outcomes(settings.size());
+    const auto dir = JournalDir::lock(true, kLockWait);
+    claim(*dir); // also for no settings at all: that asks whether the knobs are free
     if (settings.empty())
         return outcomes;
-    const auto dir = JournalDir::lock(true, kLockWait);
-    claim(*dir);
 
     std::vector<Step> steps;
     for (std::size_t i = 0; i < settings.size(); ++i)
