@@ -8,9 +8,14 @@
 namespace knobscope::agent {
 
 /// This host's side of one test: makes the connections, moves the bytes in threads of its own (one
-/// a stream), counts. Used from the worker's main thread; only the threads inside run beside it.
-/// All failures are AgentError (kTraffic, or kCancelled after cancel()). Nothing listens once the
-/// object is gone, and every socket is closed.
+/// a stream), counts. One object a test. Used from one thread at a time, but for cancel(); only the
+/// threads inside run beside it. All failures are AgentError: kTraffic, kCancelled after cancel(),
+/// kState for a call that does not fit. Nothing listens once the object is gone, and every socket
+/// is closed.
+///
+/// The end that receives the data (or answers the requests) reads before the other may send,
+/// whichever was started first, so the time of a test begins at its first byte. At the end both
+/// tell each other their counts; a test whose ends do not agree is a failure.
 class Engine {
 public:
     Engine();
@@ -25,10 +30,10 @@ public:
     /// warm-up and measured time; the other side ends when the data does, or 5 s after it should
     /// have.
     void start();
-    /// Ends everything soon; the result is then kCancelled.
+    /// Ends everything soon; the result is then kCancelled. From any thread, also beside prepare().
     void cancel();
 
-    /// Amounts since start(); cheap, any time.
+    /// Amounts since the first byte, warm-up included; cheap, any time. After the end: the totals.
     [[nodiscard]] protocol::Interval progress() const;
     /// Becomes readable (eventfd) when the test has ended, well or not.
     [[nodiscard]] int finishedFd() const;
