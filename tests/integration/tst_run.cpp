@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#include "tests/lab/labrun.h"
+
+#include <QElapsedTimer>
+#include <QJsonArray>
+#include <QTest>
+
+#include <csignal>
+
+using namespace knobscope;
+using namespace knobscope::test;
+
+namespace {
+const QString kLimit = QStringLiteral("net.ipv4.tcp_limit_output_bytes");
+
+QJsonObject axis(const QString& knob, const QString& side, const QJsonArray& values) {
+    return {{QStringLiteral("knob"), knob},
+            {QStringLiteral("side"), side},
+            {QStringLiteral("values"), values}};
+}
+
+QJsonObject plan(int repeats) {
+    return {{QStringLiteral("repeats"), repeats}, {QStringLiteral("seed"), 7}};
+}
+
+double meanOf(const StoredRun& run, int cell, const QString& metric, Side side = Side::Whole) {
+    double sum = 0;
+    int n = 0;
+    for (const SampleRecord& sample : run.samples) {
+        if (sample.cell != cell || !sample.measured())
+            continue;
+        if (const auto value = sample.metric(metric, side)) {
+            sum += *value;
+            ++n;
+        }
+    }
+    return n == 0 ? qQNaN() : sum / n;
+}
+} // namespace
+
+/// Whole runs over real SSH on two hosts with a bottleneck between them.
+class TestRun : public QObject {
+    Q_OBJECT
+private slots:
+    void initTestCase();
+    void sweepMeasuresRestoresAndAgreesWithNstat();
+    void burstRaisesTransactions();
+    void hostKnobsOfLinks();
+    void maertsTurnsTheDataAround();
+    void stopPutsKnobsBack();
+    void wrongExperiments_data();
+    void wrongExperiments();
+
+private:
+    Lab m_lab;
+    std::unique_ptr<LabRun> m_run;
+};
+
+void TestRun::initTestCase() {
+    QVERIFY2(m_lab.up({QStringLiteral("--rate"), QStringLiteral("1gbit")}),
+             qPrintable(m_lab.error()));
+    m_run = std::make_unique<LabRun>(m_lab);
+}
+
+void TestRun::sweepMeasuresRestoresAndAgreesWithNstat() {
+    const QString file = m_run->write(
+        {{QStringLiteral("test"),
+          QJsonObject{{QStringLiteral("kind"), QStringLiteral("tcp_stream")},
+                      {QStringLiteral("seconds"), 1}}},
+         {QStringLiteral("axes"),
+          QJsonArray{axis(QStringLiteral("window"), QStringLiteral("both"), {"32K", "64K", "auto"}),
+                     axis(QStringLiteral("sysctl:") + kLimit, QStringLiteral("both"),
+                          {16384, 65536, 1048576})}},
+         {QStringLiteral("plan"), plan(3)}});
+    const QString senderBefore = m_run->sysctl(QStringLiteral("host1"), kLimit);
+    const QString receiverBefore = m_run->sysctl(QStringLiteral("host2"), kLimit);
+    QVERIFY(!senderBefore.isEmpty());
+    const qint64 segments = m_run->nstat(QStringLiteral("host1"), QStringLiteral("TcpOutSegs"));
+    const qint64 retrans = m_run->nstat(QStringLiteral("host1"), QStringLiteral("TcpRetransSegs"));
+    QVERIFY(segments >= 0 && retrans >= 0);
+
+    CliProcess cli(m_run->runArguments(file));
+    const int status = cli.waitForEnd(120000);
+    QVERIFY2(status == 0, cli.errorText());
+
+    QCOMPARE(m_run->sysctl(QStringLiteral("host1"), kLimit), senderBefore);
+    QCOMPARE(m_run->sysctl(QStringLiteral("host2"), kLimit), receiverBefore);
+    const StoredRun run = m_run->load(1);
+    QCOMPARE(run.info.state, RunState::Finished);
+    QCOMPARE(run.cells.size(), 9);
+    QCOMPARE(run.samples.size(), 27);
+    QCOMPARE(m_run->checkDatabase(), QStringList());
+
+    qint64 segmentsHere = 0;
+    qint64 retransHere = 0;
+    for (const SampleRecord& sample : run.samples) {
+        QVERIFY(sample.metric(QStringLiteral("throughput_mbit_s")).value_or(0) > 0);
+        for (const CounterDelta& delta : sample.deltas) {
+            if (delta.side != Side::Sender || delta.source != QLatin1String("snmp"))
+                continue;
+            if (delta.name == QLatin1String("TcpOutSegs"))
+                segmentsHere += delta.delta;
+            if (delta.name == QLatin1String("TcpRetransSegs"))
+                retransHere += delta.delta;
+        }
+        for (const KnobState& knob : sample.knobs) {
+            if (knob.knob.startsWith(QLatin1String("sysctl:"))) {
+                QCOMPARE(knob.accepted, knob.requested);
+                QCOMPARE(knob.original, senderBefore);
+            }
+        }
+    }
+    const qint64 segmentsThere =
+        m_run->nstat(QStringLiteral("host1"), QStringLiteral("TcpOutSegs")) - segments;
+    const qint64 retransThere =
+        m_run->nstat(QStringLiteral("host1"), QStringLiteral("TcpRetransSegs")) - retrans;
+    // nstat also saw the control traffic between the samples: a few segments a message.
+    QVERIFY2(segmentsHere <= segmentsThere, qPrintable(QString::number(segmentsHere)));
+    QVERIFY2(static_cast<double>(segmentsHere) > 0.98 * static_cast<double>(segmentsThere) - 2000,
+             qPrintable(QStringLiteral("%1 of %2").arg(segmentsHere).arg(segmentsThere)));
+    QVERIFY(qAbs(retransHere - retransThere) <= 5);
+
+    // The unlimited window fills the bottleneck.
+    double best = 0;
+    for (const Cell& cell : run.cells)
+        best = qMax(best, meanOf(run, cell.index, QStringLiteral("throughput_mbit_s")));
+    QVERIFY2(best > 700 && best < 1100, qPrintable(QString::number(best)));
+}
+
+void TestRun::burstRaisesTransactions() {
+    const QString file = m_run->write(
+        {{QStringLiteral("test"), QJsonObject{{QStringLiteral("kind"), QStringLiteral("tcp_rr")},
+                                              {QStringLiteral("seconds"), 1},
+                                              {QStringLiteral("nodelay"), true}}},
+         {QStringLiteral("axes"),
+          QJsonArray{axis(QStringLiteral("burst"), QStringLiteral("both"), {1, 16, 64})}},
+         {QStringLiteral("plan"), plan(2)}});
+    CliProcess cli(m_run->runArguments(file));
+    QVERIFY2(cli.waitForEnd() == 0, cli.errorText());
+    const StoredRun run = m_run->load(2);
+    QList<double> rates;
+    for (const Cell& cell : run.cells) {
+        rates.append(meanOf(run, cell.index, QStringLiteral("transactions_s")));
+        for (Side side : {Side::Sender, Side::Receiver}) {
+            QVERIFY(!qIsNaN(meanOf(run, cell.index, QStringLiteral("retransmits"), side)));
+            QVERIFY(meanOf(run, cell.index, QStringLiteral("sndbuf_final"), side) > 0);
+            QVERIFY(meanOf(run, cell.index, QStringLiteral("rcvbuf_final"), side) > 0);
+        }
+    }
+    QCOMPARE(rates.size(), 3);
+    QVERIFY2(rates[0] > 500 && rates[1] > 1.5 * rates[0] && rates[2] > 1.05 * rates[1],
+             qPrintable(QStringLiteral("%1 %2 %3").arg(rates[0]).arg(rates[1]).arg(rates[2])));
+}
+
+void TestRun::hostKnobsOfLinks() {
+    const auto link = [this](const char* what) {
+        return m_lab
+            .exec(
+                QStringLiteral("host1"),
+                {QStringLiteral("cat"), QStringLiteral("/sys/class/net/%1/%2")
+                                            .arg(m_lab.host(0).testInterface, QLatin1String(what))})
+            .out.simplified();
+    };
+    const QByteArray mtu = link("mtu");
+    const QByteArray queue = link("tx_queue_len");
+    const QString file = m_run->write(
+        {{QStringLiteral("test"),
+          QJsonObject{{QStringLiteral("kind"), QStringLiteral("tcp_stream")},
+                      {QStringLiteral("seconds"), 0.3}}},
+         {QStringLiteral("axes"),
+          QJsonArray{axis(QStringLiteral("link:mtu"), QStringLiteral("both"), {1280, 1400}),
+                     axis(QStringLiteral("link:txqueuelen"), QStringLiteral("sender"), {500}),
+                     axis(QStringLiteral("feature:tso"), QStringLiteral("sender"), {"off", "on"})}},
+         {QStringLiteral("plan"), plan(1)}});
+    CliProcess cli(m_run->runArguments(file));
+    QVERIFY2(cli.waitForEnd() == 0, cli.errorText());
+    QCOMPARE(link("mtu"), mtu);
+    QCOMPARE(link("tx_queue_len"), queue);
+    const StoredRun run = m_run->load(3);
+    QCOMPARE(run.samples.size(), 4);
+    for (const SampleRecord& sample : run.samples) {
+        // Time stamps take 12 bytes, IP and TCP headers 40.
+        const auto mtuNow =
+            static_cast<double>(run.cells.at(sample.cell).values.first().number.value_or(0));
+        QCOMPARE(sample.metric(QStringLiteral("mss"), Side::Sender), mtuNow - 52);
+        QVERIFY2(sample.flags.isEmpty(), qPrintable(sample.flags.join(u'\n')));
+    }
+}
+
+void TestRun::maertsTurnsTheDataAround() {
+    const QString file =
+        m_run->write({{QStringLiteral("test"),
+                       QJsonObject{{QStringLiteral("kind"), QStringLiteral("tcp_stream")},
+                                   {QStringLiteral("seconds"), 0.3}}},
+                      {QStringLiteral("axes"),
+                       QJsonArray{axis(QStringLiteral("direction"), QStringLiteral("both"),
+                                       {"to_receiver", "from_receiver"})}},
+                      {QStringLiteral("plan"), plan(1)}});
+    CliProcess cli(m_run->runArguments(file));
+    QVERIFY2(cli.waitForEnd() == 0, cli.errorText());
+    const StoredRun run = m_run->load(4);
+    QCOMPARE(run.samples.size(), 2);
+    for (const SampleRecord& sample : run.samples) {
+        const bool turned = sample.cell == 1;
+        const Side from = turned ? Side::Receiver : Side::Sender;
+        const Side to = turned ? Side::Sender : Side::Receiver;
+        QVERIFY(sample.metric(QStringLiteral("bytes_sent"), from).value_or(0) > 1e6);
+        QVERIFY(sample.metric(QStringLiteral("bytes_received"), to).value_or(0) > 1e6);
+        QCOMPARE(sample.metric(QStringLiteral("bytes_sent"), to).value_or(0), 0.0);
+    }
+}
+
+void TestRun::stopPutsKnobsBack() {
+    const QString before = m_run->sysctl(QStringLiteral("host1"), kLimit);
+    const QString file = m_run->write(
+        {{QStringLiteral("test"),
+          QJsonObject{{QStringLiteral("kind"), QStringLiteral("tcp_stream")},
+                      {QStringLiteral("seconds"), 2}}},
+         {QStringLiteral("axes"), QJsonArray{axis(QStringLiteral("sysctl:") + kLimit,
+                                                  QStringLiteral("sender"), {16384, 65536})}},
+         {QStringLiteral("plan"), plan(10)}});
+    CliProcess cli(m_run->runArguments(file));
+    QVERIFY2(cli.waitForSample(), cli.errorText());
+    QVERIFY(m_run->sysctl(QStringLiteral("host1"), kLimit) != before);
+    QCOMPARE(::kill(static_cast<pid_t>(cli.pid()), SIGINT), 0);
+    QElapsedTimer timer;
+    timer.start();
+    QCOMPARE(cli.waitForEnd(), 130);
+    QVERIFY(timer.elapsed() < 5000);
+    QCOMPARE(m_run->sysctl(QStringLiteral("host1"), kLimit), before);
+    const StoredRun run = m_run->load(5);
+    QCOMPARE(run.info.state, RunState::Cancelled);
+    QVERIFY(run.info.resumable);
+}
+
+void TestRun::wrongExperiments_data() {
+    QTest::addColumn<QJsonObject>("change");
+    QTest::addColumn<int>("status");
+    QTest::addColumn<QString>("says");
+    const QJsonObject host1 = LabRun(m_lab).hosts().value(QStringLiteral("sender")).toObject();
+    const QJsonObject host2 = LabRun(m_lab).hosts().value(QStringLiteral("receiver")).toObject();
+    const auto hosts = [&](const QJsonObject& sender, const QJsonObject& receiver) {
+        return QJsonObject{
+            {QStringLiteral("hosts"), QJsonObject{{QStringLiteral("sender"), sender},
+                                                  {QStringLiteral("receiver"), receiver}}}};
+    };
+    const auto with = [](QJsonObject host, const char* key, const QString& value) {
+        host.insert(QLatin1String(key), value);
+        return host;
+    };
+    const auto axes = [](const QJsonArray& list) {
+        return QJsonObject{{QStringLiteral("axes"), list}};
+    };
+    QTest::newRow("unknown key") << QJsonObject{{"colour", "red"}} << 2 << "colour";
+    QTest::newRow("unknown knob") << axes({axis("windwo", "both", {"32K"})}) << 2 << "windwo";
+    QTest::newRow("bad value") << axes({axis("window", "both", {"many"})}) << 2 << "many";
+    QTest::newRow("empty axis") << axes({axis("window", "both", {})}) << 2 << "axes[0]";
+    QTest::newRow("same host twice")
+        << hosts(host1, with(host1, "address", "10.9.9.9")) << 2 << "host1";
+    QTest::newRow("same machine, two names")
+        << hosts(host1, with(host1, "ssh", QStringLiteral("user1"))) << 2 << "same machine";
+    QTest::newRow("unknown interface")
+        << hosts(with(host1, "interface", "eth77"), host2) << 2 << "eth77";
+    QTest::newRow("unreachable host")
+        << hosts(with(host1, "ssh", "root@127.0.0.1:1"), host2) << 3 << "127.0.0.1";
+    QTest::newRow("unknown sysctl")
+        << axes({axis("sysctl:net.ipv4.no_such_thing", "sender", {1})}) << 3 << "no_such_thing";
+    QTest::newRow("value the kernel refuses")
+        << axes({axis("sysctl:net.ipv4.tcp_congestion_control", "sender", {"warp"})}) << 3
+        << "warp";
+    QTest::newRow("congestion control not there")
+        << axes({axis("congestion_control", "sender", {"warp"})}) << 3 << "warp";
+}
+
+void TestRun::wrongExperiments() {
+    QFETCH(QJsonObject, change);
+    QFETCH(int, status);
+    QFETCH(QString, says);
+    QJsonObject experiment{
+        {QStringLiteral("test"), QJsonObject{{QStringLiteral("kind"), QStringLiteral("tcp_stream")},
+                                             {QStringLiteral("seconds"), 1}}},
+        {QStringLiteral("axes"),
+         QJsonArray{axis(QStringLiteral("window"), QStringLiteral("both"), {"64K"})}}};
+    for (auto it = change.begin(); it != change.end(); ++it)
+        experiment.insert(it.key(), it.value());
+    CliProcess cli(m_run->runArguments(m_run->write(experiment)));
+    QCOMPARE(cli.waitForEnd(), status);
+    const QByteArray message = cli.errorText();
+    QVERIFY2(message.contains(says.toUtf8()), message);
+    QVERIFY2(message.size() < 1000, message);
+}
+
+QTEST_GUILESS_MAIN(TestRun)
+#include "tst_run.moc"
