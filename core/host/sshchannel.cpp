@@ -127,19 +127,24 @@ std::optional<std::size_t> SshChannel::write(std::string_view bytes) {
     return taken > 0 ? std::size_t(taken) : 0;
 }
 
-/// Reads on, into nothing, until the host has closed the channel.
+/// Waits until the host has closed the channel. Reading would not do: after the end of the output
+/// libssh's read functions take nothing in any more.
 void SshChannel::awaitClose(milliseconds limit) {
+    const ssh_session session = m_session->raw();
+    const std::unique_ptr<ssh_event_struct, void (*)(ssh_event)> event(ssh_event_new(),
+                                                                       ssh_event_free);
+    if (!event || ssh_event_add_session(event.get(), session) != SSH_OK)
+        return;
     const auto until = Clock::now() + limit;
-    while (!ssh_channel_is_closed(m_channel) && ssh_is_connected(m_session->raw())) {
+    while (!ssh_channel_is_closed(m_channel) && ssh_is_connected(session)) {
+        const auto left = std::chrono::ceil<milliseconds>(until - Clock::now());
+        if (left.count() <= 0 || ssh_event_dopoll(event.get(), int(left.count())) == SSH_ERROR)
+            break;
         std::string ignored;
         while (readOne(ignored, false) > 0 || readOne(ignored, true) > 0)
             ignored.clear();
-        const auto left = std::chrono::ceil<milliseconds>(until - Clock::now());
-        if (left.count() <= 0 || ssh_channel_is_closed(m_channel) ||
-            !ssh_is_connected(m_session->raw()))
-            return;
-        wait(int(left.count()), false);
     }
+    ssh_event_remove_session(event.get(), session);
 }
 
 QString SshChannel::endReason() {
