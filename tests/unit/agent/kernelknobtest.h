@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: GPL-3.0-or-later
+#pragma once
+
+#include "agents/agent/error.h"
+#include "agents/agent/kernel/knobs.h"
+#include "tests/unit/agent/kernelnamespace.h"
+
+#include <QString>
+
+/// What the tests of real knobs have in common: the veth pair kv0, kv1 and short calls.
+namespace knobscope::test {
+
+/// What went wrong, or an empty text.
+template<typename Call>
+QString errorOf(Call call) {
+    try {
+        call();
+    } catch (const agent::AgentError& error) {
+        return error.code() == protocol::errorcode::kKnob ? QString::fromStdString(error.what())
+                                                          : QStringLiteral("wrong code");
+    }
+    return {};
+}
+
+inline QString writeError(const QByteArray& name, const QByteArray& value,
+                          const QByteArray& interface) {
+    return errorOf([&] {
+        agent::writeKnob({name.toStdString(), interface.toStdString(), value.toStdString()});
+    });
+}
+
+/// Of kv0, where the knob belongs to an interface.
+inline QByteArray readValue(const char* name) {
+    return QByteArray::fromStdString(agent::readKnob({name, "kv0"}));
+}
+
+inline void makeVeth() {
+    const QString command = QStringLiteral("link add name kv0 type veth peer name kv1");
+    (void)witness(QStringLiteral("ip"), command.split(u' '));
+}
+
+} // namespace knobscope::test
