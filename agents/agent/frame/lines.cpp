@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <string_view>
 
 namespace knobscope::agent {
 
@@ -29,11 +30,13 @@ LineReader::State LineReader::fill() {
         m_scanned -= std::min(m_scanned, m_start);
         m_start = 0;
     }
-    m_data.append(buffer.data(), static_cast<std::size_t>(n));
-    const std::size_t lastBreak = m_data.rfind('\n');
-    const std::size_t open =
-        m_data.size() - (lastBreak == std::string::npos ? m_start : lastBreak + 1);
-    if (open > m_limit)
+    // Only the new bytes are searched: a long line comes in many pieces.
+    const std::string_view piece(buffer.data(), static_cast<std::size_t>(n));
+    const std::size_t lastBreak = piece.rfind('\n');
+    m_open =
+        lastBreak == std::string_view::npos ? m_open + piece.size() : piece.size() - lastBreak - 1;
+    m_data.append(piece);
+    if (m_open > m_limit)
         m_state = State::TooLong;
     return m_state;
 }

@@ -22,6 +22,7 @@ public:
     /// The next whole line without its line break, if there is one. A last line without a break
     /// counts once the stream has ended.
     [[nodiscard]] std::optional<std::string> next();
+    [[nodiscard]] State state() const { return m_state; }
 
 private:
     int m_fd;
@@ -29,6 +30,7 @@ private:
     std::string m_data;
     std::size_t m_start = 0;   ///< of the first line not yet taken
     std::size_t m_scanned = 0; ///< no line break before this
+    std::size_t m_open = 0;    ///< length of the line that has not ended yet
     State m_state = State::Open;
 };
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <utility>
 
 namespace knobscope::agent {
 
@@ -51,7 +52,7 @@ void Worker::watch() {
     };
     // A descriptor of -1 is passed over by poll.
     std::array<pollfd, 4> fds{};
-    fds[0] = {m_inputEnded ? -1 : m_input, POLLIN, 0};
+    fds[0] = {m_inputEnded || m_line ? -1 : m_input, POLLIN, 0};
     fds[1] = {m_outputGone ? -1 : m_output, want(false, m_writer), 0};
     fds[2] = {m_guardian.get(), want(true, m_guardianWriter), 0};
     fds[3] = {m_traffic.fd(), POLLIN, 0};
@@ -61,8 +62,11 @@ void Worker::watch() {
     if (fds[2].revents & (POLLIN | POLLHUP | POLLERR))
         readGuardian();
     m_traffic.process((fds[3].revents & POLLIN) != 0);
+    if (m_line)
+        handle(*std::exchange(m_line, std::nullopt));
     if (fds[0].revents != 0)
-        readInput();
+        m_reader.fill();
+    takeNextLine();
     if (!m_guardianWriter.empty() && !m_guardianWriter.flushSome())
         m_guardianGone = true;
     if ((fds[1].revents & (POLLERR | POLLNVAL)) ||
@@ -74,6 +78,8 @@ void Worker::watch() {
 }
 
 int Worker::untilNext() const {
+    if (m_line)
+        return 0;
     std::optional<Clock::time_point> next = m_traffic.nextInterval();
     if (m_ending)
         next = next ? std::min(*next, m_giveUp) : m_giveUp;
@@ -84,13 +90,14 @@ int Worker::untilNext() const {
     return static_cast<int>(std::clamp<std::int64_t>((left + 999) / 1000, 0, 3'600'000));
 }
 
-void Worker::readInput() {
-    const LineReader::State state = m_reader.fill();
-    while (const auto line = m_reader.next())
-        handle(*line);
-    if (state == LineReader::State::Open)
+/// One request a round, so that none has to wait for the handling of many others: neither the
+/// guardian for its renewal nor the intervals of a running test.
+void Worker::takeNextLine() {
+    if (m_line || m_inputEnded || (m_line = m_reader.next()))
         return;
-    if (state == LineReader::State::TooLong)
+    if (m_reader.state() == LineReader::State::Open)
+        return;
+    if (m_reader.state() == LineReader::State::TooLong)
         send(answerLine(nullptr,
                         AgentError(errorcode::kParse, "a line is longer than " +
                                                           std::to_string(protocol::kMaxLineBytes) +
@@ -152,6 +159,7 @@ void Worker::askGuardian(const std::string& method, const Json& params, Answer a
         // One renewal on its way is as good as many.
         if (m_guardianWriter.empty())
             m_guardianWriter.add(notificationLine(method, Json::object()));
+        m_guardianGone |= !m_guardianWriter.flushSome(); // before work that may take long
         return;
     }
     if (method == method::kQuit) {

@@ -31,7 +31,7 @@ private:
 
     void watch();
     [[nodiscard]] int untilNext() const;
-    void readInput();
+    void takeNextLine();
     void readGuardian();
     void handleGuardianLine(const std::string& line);
     void handle(const std::string& line);
@@ -63,6 +63,7 @@ private:
     TrafficSession m_traffic;
     std::map<std::int64_t, Answer> m_asked; ///< of the guardian, by the id of the question
     std::int64_t m_lastId = 0;
+    std::optional<std::string> m_line; ///< the next request; more input waits until it is done
     bool m_hello = false;
     bool m_inputEnded = false;
     bool m_outputGone = false;
