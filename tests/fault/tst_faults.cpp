@@ -13,6 +13,8 @@ using namespace knobscope::test;
 namespace {
 const QString kLimit = QStringLiteral("net.ipv4.tcp_limit_output_bytes");
 const QString kCorking = QStringLiteral("net.ipv4.tcp_autocorking");
+/// Command line of an agent as it lies on a host, named by its content.
+const QString kAgent = QStringLiteral("knobscope-[0-9]+/agent-");
 constexpr int kRestoreLimitMs = 15000;
 } // namespace
 
@@ -40,8 +42,11 @@ private:
     [[nodiscard]] Knobs knobs() const;
     [[nodiscard]] std::unique_ptr<CliProcess> startRun();
     [[nodiscard]] bool knobsComeBack(int limitMs);
-    [[nodiscard]] qint64 worker(const QString& host);
-    [[nodiscard]] qint64 guardian(const QString& host);
+    struct Agent {
+        pid_t guardian = 0;
+        pid_t worker = 0;
+    };
+    [[nodiscard]] Agent agent(const QString& host) const;
     void verifyFailedAttempt();
     void finishAndVerify();
 
@@ -62,8 +67,7 @@ void TestFaults::initTestCase() {
 void TestFaults::cleanupTestCase() {
     // Nothing of the product is left running on a host, and no journal.
     for (const Lab::Host& host : m_lab.hosts()) {
-        QTRY_COMPARE_WITH_TIMEOUT(m_lab.pids(host.name, QStringLiteral("knobscope-agent")).size(),
-                                  0, kRestoreLimitMs);
+        QTRY_COMPARE_WITH_TIMEOUT(m_lab.pids(host.name, kAgent).size(), 0, kRestoreLimitMs);
         const auto journals =
             m_lab.exec(host.name, {QStringLiteral("sh"), QStringLiteral("-c"),
                                    QStringLiteral("ls /run/knobscope 2>/dev/null")});
@@ -113,15 +117,13 @@ bool TestFaults::knobsComeBack(int limitMs) {
     return false;
 }
 
-qint64 TestFaults::worker(const QString& host) {
-    // The guardian is the parent of the worker: the younger of the two is the worker.
-    const auto pids = m_lab.pids(host, QStringLiteral("knobscope-agent"));
-    return pids.isEmpty() ? 0 : *std::max_element(pids.begin(), pids.end());
-}
-
-qint64 TestFaults::guardian(const QString& host) {
-    const auto pids = m_lab.pids(host, QStringLiteral("knobscope-agent"));
-    return pids.isEmpty() ? 0 : *std::min_element(pids.begin(), pids.end());
+/// The guardian is the parent of the worker: the younger of the two is the worker. 0: not both
+/// are there, which kill() must never be given.
+TestFaults::Agent TestFaults::agent(const QString& host) const {
+    const auto pids = m_lab.pids(host, kAgent);
+    if (pids.size() != 2)
+        return {};
+    return {static_cast<pid_t>(qMin(pids[0], pids[1])), static_cast<pid_t>(qMax(pids[0], pids[1]))};
 }
 
 void TestFaults::verifyFailedAttempt() {
@@ -164,9 +166,11 @@ void TestFaults::agentKilled() {
     const auto cli = startRun();
     QVERIFY(cli);
     QVERIFY(knobs() != m_before);
+    const Agent agent = this->agent(QStringLiteral("host1"));
+    QVERIFY(agent.worker > 1);
     // The controller holds its breath, so that it cannot set the knobs again before we look.
     QCOMPARE(::kill(static_cast<pid_t>(cli->pid()), SIGSTOP), 0);
-    QCOMPARE(::kill(static_cast<pid_t>(worker(QStringLiteral("host1"))), SIGKILL), 0);
+    QCOMPARE(::kill(agent.worker, SIGKILL), 0);
     QTRY_COMPARE_WITH_TIMEOUT(m_run->sysctl(QStringLiteral("host1"), kLimit), m_before.senderLimit,
                               2000);
     QCOMPARE(::kill(static_cast<pid_t>(cli->pid()), SIGCONT), 0);
@@ -179,11 +183,11 @@ void TestFaults::agentKilled() {
 void TestFaults::guardianAndAgentKilled() {
     const auto cli = startRun();
     QVERIFY(cli);
+    const Agent agent = this->agent(QStringLiteral("host1"));
+    QVERIFY(agent.worker > 1);
     QCOMPARE(::kill(static_cast<pid_t>(cli->pid()), SIGSTOP), 0);
-    const qint64 keeper = guardian(QStringLiteral("host1"));
-    const qint64 child = worker(QStringLiteral("host1"));
-    QCOMPARE(::kill(static_cast<pid_t>(keeper), SIGKILL), 0);
-    (void)::kill(static_cast<pid_t>(child), SIGKILL);
+    QCOMPARE(::kill(agent.guardian, SIGKILL), 0);
+    (void)::kill(agent.worker, SIGKILL); // it may have followed already
     QCOMPARE(::kill(static_cast<pid_t>(cli->pid()), SIGCONT), 0);
     // Only the journal knows now; the agent that the controller starts next reads it.
     QVERIFY2(cli->waitForEnd() == 0, cli->errorText());
@@ -238,7 +242,9 @@ void TestFaults::receiverAgentStopped() {
     const auto cli = startRun();
     QVERIFY(cli);
     QVERIFY(knobs() != m_before);
-    QCOMPARE(::kill(static_cast<pid_t>(worker(QStringLiteral("host2"))), SIGSTOP), 0);
+    const Agent agent = this->agent(QStringLiteral("host2"));
+    QVERIFY(agent.worker > 1);
+    QCOMPARE(::kill(agent.worker, SIGSTOP), 0);
     QElapsedTimer timer;
     timer.start();
     QTRY_COMPARE_WITH_TIMEOUT(m_run->sysctl(QStringLiteral("host2"), kCorking),
