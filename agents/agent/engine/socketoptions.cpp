@@ -2,6 +2,7 @@
 #include "agents/agent/engine/socketoptions.h"
 
 #include "agents/agent/error.h"
+#include "agents/agent/kernel/textfile.h"
 
 #include <fcntl.h>
 #include <linux/tcp.h>
@@ -13,7 +14,6 @@
 #include <array>
 #include <cerrno>
 #include <exception>
-#include <fstream>
 #include <limits>
 #include <memory>
 #include <thread>
@@ -27,10 +27,7 @@ namespace {
 }
 
 std::string firstLine(const char* path) {
-    std::ifstream file(path);
-    std::string line;
-    std::getline(file, line);
-    return line;
+    return readLine(path).value_or("unknown");
 }
 
 void setInt(int socket, int level, int option, int value, const std::string& what) {
