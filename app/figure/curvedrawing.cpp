@@ -168,6 +168,8 @@ private:
             graph->addData(x, mean);
             errors->addData(half);
             anyError = anyError || half > 0;
+            m_lowMean = std::min(m_lowMean, mean);
+            m_highMean = std::max(m_highMean, mean);
             m_low = std::min(m_low, mean - half);
             m_high = std::max(m_high, mean + half);
             if (point.flagged > 0)
@@ -201,9 +203,11 @@ private:
             addNote(QCoreApplication::translate("CurveFigure", "No measured samples yet"));
             return;
         }
-        // From zero, so that heights compare; below it only where the data is.
-        const double low = std::min(0.0, m_low);
-        double high = std::max(0.0, m_high);
+        // From zero, so that heights compare; below it only where the means are. The interval of
+        // two repeats may be many times the mean: it leaves the plot rather than flatten all.
+        constexpr double kMostRoom = 3;
+        const double low = m_lowMean < 0 ? std::max(m_low, kMostRoom * m_lowMean) : 0;
+        double high = m_highMean > 0 ? std::min(m_high, kMostRoom * m_highMean) : 0;
         if (high - low <= 0)
             high = low + 1;
         const double room = (high - low) * 0.06;
@@ -278,6 +282,8 @@ private:
     QCPAxis* m_value = nullptr;
     QList<QCPAbstractPlottable*> m_entries;
     QList<QPointF> m_flags;
+    double m_lowMean = std::numeric_limits<double>::infinity();
+    double m_highMean = -std::numeric_limits<double>::infinity();
     double m_low = std::numeric_limits<double>::infinity();
     double m_high = -std::numeric_limits<double>::infinity();
 };

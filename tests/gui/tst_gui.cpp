@@ -45,8 +45,10 @@ Widget* find(const QObject* parent, const char* name) {
 /// Saves what a page looks like when KNOBSCOPE_SCREENSHOTS names a folder.
 void picture(QWidget* widget, const char* name) {
     const QString folder = qEnvironmentVariable("KNOBSCOPE_SCREENSHOTS");
-    if (!folder.isEmpty())
-        widget->grab().save(QStringLiteral("%1/%2.png").arg(folder, QLatin1String(name)));
+    if (folder.isEmpty())
+        return;
+    QCoreApplication::processEvents(); // what was just added is laid out then
+    widget->grab().save(QStringLiteral("%1/%2.png").arg(folder, QLatin1String(name)));
 }
 
 } // namespace
@@ -69,6 +71,7 @@ private slots:
     void brokenFileIsExplained();
     void unusableDatabaseIsExplained();
     void runsAreFilteredAndDeleted();
+    void resumesFromTheList();
     void closingWhileMeasuringAsks();
 
 private:
@@ -243,7 +246,7 @@ void TestGui::wizardCountsCellsAndExcludes() {
     find<QComboBox>(wizard, "optionKnob0")->setCurrentText(QStringLiteral("nodelay"));
     auto* option = find<QLineEdit>(wizard, "optionValues0");
     option->setText(QStringLiteral("perhaps"));
-    QVERIFY(find<QLabel>(wizard, "optionError0")->isVisible());
+    QTRY_VERIFY(find<QLabel>(wizard, "optionError0")->isVisible());
     QVERIFY(!wizard->button(QWizard::NextButton)->isEnabled());
     option->setText(QStringLiteral("on"));
     QVERIFY(!wizard->findChild<QLabel*>("optionError0")->isVisible());
@@ -445,6 +448,32 @@ void TestGui::runsAreFilteredAndDeleted() {
     QTest::mouseClick(find<QPushButton>(m_window.get(), "openRun"), Qt::LeftButton);
     QTRY_COMPARE_WITH_TIMEOUT(currentPage()->objectName(), QStringLiteral("runPage"), kMoment);
     picture(m_window.get(), "18-run-without-samples");
+}
+
+void TestGui::resumesFromTheList() {
+    Experiment experiment = newExperiment();
+    experiment.name = QStringLiteral("To be resumed");
+    experiment.axes[0].values = {KnobValue(QStringLiteral("16K")),
+                                 KnobValue(QStringLiteral("64K"))};
+    experiment.test.seconds = 0.1;
+    experiment.test.warmupSeconds = 0;
+    experiment.plan.repeatsMin = experiment.plan.repeatsMax = 2;
+    {
+        auto runs = RunRepository::open(m_context.database);
+        QVERIFY(runs);
+        const auto id = (*runs)->createRun(experiment, expandMatrix(experiment));
+        QVERIFY(id);
+        QVERIFY((*runs)->setRunState(*id, RunState::Cancelled, {}));
+    }
+    find<QAction>(m_window.get(), "actionRuns")->trigger();
+    auto* resume = find<QPushButton>(m_window.get(), "resumeRun");
+    QTRY_VERIFY_WITH_TIMEOUT(resume->isEnabled(), kMoment);
+    QTest::mouseClick(resume, Qt::LeftButton);
+    QTRY_COMPARE_WITH_TIMEOUT(currentPage()->objectName(), QStringLiteral("livePage"), kMoment);
+    QTRY_COMPARE_WITH_TIMEOUT(currentPage()->objectName(), QStringLiteral("runPage"), kRun);
+    QVERIFY2(message().isEmpty(), qPrintable(message()));
+    QCOMPARE(find<ResultTable>(m_window.get(), "samples")->rows(), 4);
+    QVERIFY(!find<QPushButton>(m_window.get(), "resumeThis")->isVisible());
 }
 
 void TestGui::closingWhileMeasuringAsks() {

@@ -59,6 +59,11 @@ QVariant TextTableModel::data(const QModelIndex& index, int role) const {
 }
 
 QVariant TextTableModel::headerData(int section, Qt::Orientation orientation, int role) const {
+    if (role == Qt::TextAlignmentRole && orientation == Qt::Horizontal && !m_rows.isEmpty()) {
+        const Row& first = m_rows.first(); // a heading stands where its numbers stand
+        const bool number = section >= 0 && section < first.size() && first[section].number;
+        return QVariant::fromValue((number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
+    }
     if (role != Qt::DisplayRole || section < 0)
         return {};
     if (orientation == Qt::Vertical)

@@ -25,6 +25,13 @@ QHBoxLayout* withBrowse(QLineEdit* edit, QPushButton* button) {
     return row;
 }
 
+/// A row that is a layout does not make its label's letter a short cut by itself.
+QLabel* labelFor(const QString& text, QWidget* field) {
+    auto* label = new QLabel(text, field->parentWidget());
+    label->setBuddy(field);
+    return label;
+}
+
 QDialogButtonBox* exportButtons(QDialog* dialog) {
     auto* buttons = new QDialogButtonBox(QDialogButtonBox::Cancel, dialog);
     QPushButton* write = buttons->addButton(QDialog::tr("&Export"), QDialogButtonBox::AcceptRole);
@@ -77,7 +84,7 @@ void FigureDialog::build() {
     connect(browseButton, &QPushButton::clicked, this, &FigureDialog::browse);
 
     auto* form = new QFormLayout(this);
-    form->addRow(tr("&File:"), withBrowse(m_path, browseButton));
+    form->addRow(labelFor(tr("&File:"), m_path), withBrowse(m_path, browseButton));
     form->addRow(tr("F&ormat:"), m_format);
     form->addRow(tr("&Style:"), m_style);
     form->addRow(tr("&Width:"), m_width);
@@ -153,7 +160,7 @@ CsvDialog::CsvDialog(const QString& suggestedFolder, QWidget* parent)
     text->setWordWrap(true);
     auto* form = new QFormLayout(this);
     form->addRow(text);
-    form->addRow(tr("&Folder:"), withBrowse(m_folder, browseButton));
+    form->addRow(labelFor(tr("&Folder:"), m_folder), withBrowse(m_folder, browseButton));
     form->addRow(exportButtons(this));
     setMinimumWidth(520);
     connect(this, &QDialog::accepted, this, [this] { emit chosen(m_folder->text().trimmed()); });

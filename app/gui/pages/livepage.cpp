@@ -6,6 +6,7 @@
 #include "app/gui/pages/liveplot.h"
 #include "app/gui/pages/tables.h"
 #include "app/gui/runsession.h"
+#include "core/model/metrics.h"
 
 #include <QHeaderView>
 #include <QLabel>
@@ -20,6 +21,13 @@ namespace knobscope {
 namespace {
 
 constexpr int kLogLines = 5000;
+
+QString sampleResult(const Experiment& experiment, const SampleRecord& sample) {
+    if (!sample.measured())
+        return LivePage::tr("failed");
+    const MetricInfo metric = metricInfo(mainMetric(experiment.test.kind));
+    return QStringLiteral("%1 %2").arg(numberText(sample.metric(metric.name)), metric.unit);
+}
 
 QWidget* titled(const QString& title, QWidget* content, QWidget* parent) {
     auto* box = new QWidget(parent);
@@ -166,6 +174,11 @@ void LivePage::showProgress(const RunProgress& progress) {
 void LivePage::addSample(const SampleRecord& sample) {
     m_samples->appendRow(sampleRow(m_experiment, m_cells, sample));
     m_samples->scrollToBottom();
+    const bool known = sample.cell >= 0 && sample.cell < m_cells.size();
+    log(tr("Sample %1, %2: %3")
+            .arg(QString::number(sample.order + 1),
+                 known ? cellLabel(m_experiment, m_cells[sample.cell]) : absentText(),
+                 sampleResult(m_experiment, sample)));
     for (const QString& flag : sample.flags)
         log(flag);
 }
@@ -189,7 +202,7 @@ void LivePage::end(const RunOutcome& outcome) {
         m_progress->setRange(0, 1);
     m_phase->setText(outcome.status == ExitStatus::AllWell ? tr("Finished")
                      : outcome.status == ExitStatus::Cancelled
-                         ? tr("Stopped, knobs are back")
+                         ? tr("Stopped")
                          : tr("Ended: %1").arg(outcome.message));
     log(m_phase->text());
 }

@@ -10,6 +10,7 @@ namespace knobscope {
 namespace {
 
 constexpr int kWidestColumn = 360;
+constexpr int kRowsFitted = 20;    ///< a table that grows keeps its columns after so many
 constexpr int kRowsMeasured = 100; ///< for the widths of the columns
 
 } // namespace
@@ -34,6 +35,7 @@ ResultTable::ResultTable(const char* objectName, const QString& accessibleName, 
     verticalHeader()->setDefaultSectionSize(fontMetrics().height() + 6);
     horizontalHeader()->setResizeContentsPrecision(kRowsMeasured);
     horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    horizontalHeader()->setStretchLastSection(true);
     horizontalHeader()->setHighlightSections(false);
     setHorizontalScrollMode(QAbstractItemView::ScrollPerPixel);
 }
@@ -42,19 +44,22 @@ void ResultTable::setTable(const Table& table) {
     setSortingEnabled(false);
     m_model->setTable(table.header, table.rows);
     m_proxy->sort(-1); // as given, until a header is clicked
+    fitColumns();
+    horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
+    setSortingEnabled(true);
+    scrollToTop();
+}
+
+void ResultTable::fitColumns() {
     resizeColumnsToContents();
     for (int column = 0; column < m_proxy->columnCount(); ++column)
         setColumnWidth(column, qMin(columnWidth(column) + 8, kWidestColumn));
-    horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
-    setSortingEnabled(true);
 }
 
 void ResultTable::appendRow(const TextTableModel::Row& row) {
     m_model->appendRow(row);
-}
-
-void ResultTable::sortBy(int column, Qt::SortOrder order) {
-    sortByColumn(column, order);
+    if (m_model->rowCount() <= kRowsFitted)
+        fitColumns();
 }
 
 void ResultTable::setFilter(const QString& text) {

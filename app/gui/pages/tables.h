@@ -18,7 +18,6 @@ public:
 
     void setTable(const Table& table);
     void appendRow(const TextTableModel::Row& row);
-    void sortBy(int column, Qt::SortOrder order);
     /// Shows rows that have the text in any column.
     void setFilter(const QString& text);
     [[nodiscard]] int rows() const; ///< that pass the filter
@@ -28,6 +27,7 @@ protected:
     void keyPressEvent(QKeyEvent* event) override;
 
 private:
+    void fitColumns();
     void copySelection() const;
 
     TextTableModel* m_model;

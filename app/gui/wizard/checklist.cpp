@@ -7,24 +7,35 @@
 
 namespace knobscope {
 
-CheckList::CheckList(QWidget* parent) : QTreeView(parent), m_model(new TextTableModel(this)) {
+CheckList::CheckList(QWidget* parent) : QTableView(parent), m_model(new TextTableModel(this)) {
     setModel(m_model);
-    setRootIsDecorated(false);
+    setShowGrid(false);
     setWordWrap(true);
-    setUniformRowHeights(false);
     setSelectionMode(QAbstractItemView::SingleSelection);
+    setSelectionBehavior(QAbstractItemView::SelectRows);
+    setTabKeyNavigation(false);
     setAccessibleName(tr("Checks"));
+    verticalHeader()->hide();
+    horizontalHeader()->setHighlightSections(false);
+    horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    horizontalHeader()->setStretchLastSection(true);
     setReport({});
 }
 
 void CheckList::setReport(const PreflightReport& report) {
     const Table table = checkTable(report);
     m_model->setTable(table.header, table.rows);
-    header()->setStretchLastSection(true);
-    resizeColumnToContents(0);
-    resizeColumnToContents(1);
     constexpr int kWidestTitle = 320;
-    setColumnWidth(0, qMin(columnWidth(0), kWidestTitle));
+    resizeColumnsToContents();
+    setColumnWidth(0, qMin(columnWidth(0) + 8, kWidestTitle));
+    setColumnWidth(1, columnWidth(1) + 8);
+    resizeRowsToContents();
+}
+
+/// Remedies are sentences: they wrap at the width there is.
+void CheckList::resizeEvent(QResizeEvent* event) {
+    QTableView::resizeEvent(event);
+    resizeRowsToContents();
 }
 
 } // namespace knobscope

@@ -3,19 +3,22 @@
 
 #include "core/run/preflight.h"
 
-#include <QTreeView>
+#include <QTableView>
 
 namespace knobscope {
 
 class TextTableModel;
 
 /// What checks found: one line each, with an icon, and the remedy where one is needed.
-class CheckList : public QTreeView {
+class CheckList : public QTableView {
     Q_OBJECT
 public:
     explicit CheckList(QWidget* parent = nullptr);
 
     void setReport(const PreflightReport& report);
+
+protected:
+    void resizeEvent(QResizeEvent* event) override;
 
 private:
     TextTableModel* m_model;

@@ -56,6 +56,7 @@ void ExperimentWizard::buildSteps() {
     m_steps->setSelectionMode(QAbstractItemView::NoSelection);
     m_steps->setAttribute(Qt::WA_TransparentForMouseEvents);
     m_steps->setFrameShape(QFrame::NoFrame);
+    m_steps->setSpacing(3);
     m_steps->viewport()->setAutoFillBackground(false);
     m_steps->setAccessibleName(tr("Steps"));
     for (const int id : pageIds())

@@ -8,7 +8,6 @@
 #include <QFormLayout>
 #include <QGroupBox>
 #include <QLabel>
-#include <QScrollArea>
 #include <QVBoxLayout>
 
 namespace knobscope {
@@ -41,6 +40,9 @@ TestPage::TestPage(QWidget* parent)
     form->addRow(tr("&Measured time:"), m_seconds);
     form->addRow(tr("&Warm-up:"), m_warmup);
     form->addRow(m_error);
+    form->setFieldGrowthPolicy(QFormLayout::FieldsStayAtSizeHint);
+    m_seconds->setMinimumWidth(180);
+    m_warmup->setMinimumWidth(180);
     auto* box = new QGroupBox(tr("Options held fixed"), this);
     auto* boxLayout = new QVBoxLayout(box);
     boxLayout->addWidget(m_options);

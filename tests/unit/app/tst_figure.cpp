@@ -93,6 +93,7 @@ private slots:
     void nonFiniteValuesAreLeftOut_data();
     void nonFiniteValuesAreLeftOut();
     void allZeroAndOnePointHaveARange();
+    void wideIntervalsDoNotFlattenTheMeans();
     void redrawLeavesNothingBehind();
     void seriesDiffer();
     void manySeriesLeaveRoomForTheAxes();
@@ -198,6 +199,20 @@ void TestFigure::allZeroAndOnePointHaveARange() {
     QVERIFY(axis(QCPAxis::atBottom).contains(16));
     QVERIFY(axis(QCPAxis::atBottom).size() < 3);
     QCOMPARE(tickLabels(plot), QStringList{QStringLiteral("64K")});
+}
+
+void TestFigure::wideIntervalsDoNotFlattenTheMeans() {
+    CurveSet set = sizesCurve();
+    set.series[0].points[1].summary.halfWidth = 5000; // as of two repeats
+    QCustomPlot plot;
+    plot.resize(800, 400);
+    drawCurves(plot, set);
+    const QCPRange range = plot.axisRect()->axis(QCPAxis::atLeft)->range();
+    QCOMPARE(range.lower, 0.0); // throughput is not negative
+    QVERIFY2(range.upper > 600 && range.upper < 1000, qPrintable(QString::number(range.upper)));
+    set.series[0].points[0].summary.mean = -50; // a difference may be
+    drawCurves(plot, set);
+    QVERIFY(plot.axisRect()->axis(QCPAxis::atLeft)->range().lower < -50);
 }
 
 void TestFigure::redrawLeavesNothingBehind() {
