@@ -192,8 +192,12 @@ private:
                             file.errorString());
         std::string_view rest(content.constData(), std::size_t(content.size()));
         while (!rest.empty()) {
+            // Reading comes first: it may also finish what write() left behind, and then there is
+            // nothing to wait for.
+            if (!take())
+                return lostUpload();
             const auto taken = m_channel.write(rest);
-            if (!taken || !take())
+            if (!taken)
                 return lostUpload();
             if (*taken > 0) {
                 rest.remove_prefix(*taken);
