@@ -75,7 +75,7 @@ void addExport(CLI::App& command, Raw& raw) {
             ->type_name("FILE")
             ->check(notEmpty);
     command.add_option("--style", raw.style, "Size and type of the figure")
-        ->type_name("acm|ieee|usenix|slides")
+        ->type_name("")
         ->check(CLI::IsMember({"acm", "ieee", "usenix", "slides"}))
         ->needs(figure);
     command.callback([csv, figure] {
@@ -127,7 +127,7 @@ std::variant<Arguments, int> parseArguments(int argc, const char* const* argv) {
     app.set_version_flag("--version", "knobscope-cli " KNOBSCOPE_VERSION);
     app.footer("Exit status: 0 all well; 1 some samples failed; 2 the file or the arguments are\n"
                "wrong; 3 a host cannot be used; 4 a knob could not be put back (see the message);\n"
-               "130 stopped, knobs are back.");
+               "130 stopped, knobs are back.\n");
     std::vector<std::pair<CLI::App*, Command>> commands;
     const auto add = [&](Command command, const char* name, const char* help) -> CLI::App& {
         CLI::App* added = app.add_subcommand(name, help);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/backgroundjob.h"
 #include "app/cli/commands.h"
+#include "app/cli/runreporter.h"
 #include "core/run/agentcalls.h"
 #include "core/run/preflight.h"
 
@@ -73,8 +74,7 @@ int checkHosts(const Arguments& arguments, Console& console) {
         for (const Check& check : report.checks) {
             rows.append({check.host, stateText(check.state), check.title, check.detail});
             if (check.state == Check::State::Failed)
-                failures.append(
-                    QStringLiteral("%1: %2: %3").arg(check.host, check.title, check.detail));
+                failures.append(checkText(check));
         }
     }
     console.print(alignColumns(rows));

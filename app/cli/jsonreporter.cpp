@@ -135,10 +135,7 @@ void JsonReporter::ended(const RunOutcome& outcome, const std::optional<StoredRu
         event["run"] = nullptr;
     }
     print(m_console, event);
-    if (outcome.status != ExitStatus::AllWell && !outcome.message.isEmpty())
-        m_console.error(outcome.message);
-    for (const QString& line : outcome.notRestored)
-        m_console.error(QStringLiteral("not put back: ") + line);
+    printErrors(outcome);
 }
 
 } // namespace knobscope::cli

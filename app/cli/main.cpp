@@ -4,6 +4,8 @@
 #include <QApplication>
 
 #include <clocale>
+#include <csignal>
+#include <cstdio>
 
 #include <langinfo.h>
 
@@ -16,6 +18,12 @@ void useUtf8() {
     std::setlocale(LC_ALL, "");
     if (qstrcmp(nl_langinfo(CODESET), "UTF-8") != 0)
         qputenv("LC_ALL", "C.UTF-8");
+}
+
+/// The library's warnings are for developers; what users must know comes as an Error.
+void onLibraryMessage(QtMsgType type, const QMessageLogContext&, const QString& text) {
+    if (type == QtCriticalMsg || type == QtFatalMsg)
+        std::fprintf(stderr, "knobscope-cli: %s\n", qUtf8Printable(text));
 }
 
 std::unique_ptr<QCoreApplication> makeApplication(bool draws, int& argc, char** argv) {
@@ -51,10 +59,14 @@ int dispatch(const cli::Arguments& arguments, cli::Console& console) {
 
 int main(int argc, char* argv[]) {
     useUtf8();
+    // A reader that goes away ("| head") must not end the program before the knobs are back and
+    // the files are written.
+    std::signal(SIGPIPE, SIG_IGN);
     const auto parsed = cli::parseArguments(argc, argv);
     if (const int* status = std::get_if<int>(&parsed))
         return *status;
     const auto& arguments = std::get<cli::Arguments>(parsed);
+    qInstallMessageHandler(onLibraryMessage);
     // Qt must not take options of ours ("--style") for its own.
     int one = 1;
     const auto application = makeApplication(arguments.drawsFigure(), one, argv);

@@ -84,9 +84,12 @@ bool Measurement::hostsPass() {
     if (report.passed())
         return true;
     m_outcome.status = static_cast<ExitStatus>(report.exitStatus);
-    m_outcome.message = m_outcome.status == ExitStatus::Cancelled
-                            ? QStringLiteral("Stopped before anything was measured")
-                            : QStringLiteral("Nothing was measured: a check failed");
+    QStringList failed;
+    for (const Check& check : report.checks) {
+        if (check.state == Check::State::Failed)
+            failed.append(checkText(check));
+    }
+    m_outcome.message = failed.join(QLatin1Char('\n'));
     return false;
 }
 

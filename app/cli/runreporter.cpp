@@ -16,22 +16,31 @@ void RunReporter::follow(const RunController& controller) {
     connect(&controller, &RunController::logged, this, &RunReporter::onLogged);
 }
 
+void RunReporter::printErrors(const RunOutcome& outcome) {
+    if (outcome.status != ExitStatus::AllWell) {
+        for (const QString& line : outcome.message.split(QLatin1Char('\n'), Qt::SkipEmptyParts))
+            m_console.error(line);
+    }
+    for (const QString& line : outcome.notRestored)
+        m_console.error(QStringLiteral("not put back: ") + line);
+}
+
 QString mainValueText(const Experiment& experiment, const SampleRecord& sample) {
     const MetricInfo info = metricInfo(mainMetric(experiment.test.kind));
     const auto value = sample.metric(info.name);
     return value ? numberText(*value) + QLatin1Char(' ') + info.unit : QString();
 }
 
+QString checkText(const Check& check) {
+    const QString host = check.host.isEmpty() ? QString() : check.host + QStringLiteral(": ");
+    return host + check.title + QStringLiteral(": ") + check.detail;
+}
+
+/// Failed checks are the outcome's message.
 void TextReporter::checked(const PreflightReport& report) {
     for (const Check& check : report.checks) {
-        if (check.state == Check::State::Ok)
-            continue;
-        const QString host = check.host.isEmpty() ? QString() : check.host + QStringLiteral(": ");
-        const QString text = host + check.title + QStringLiteral(": ") + check.detail;
-        if (check.state == Check::State::Failed)
-            m_console.error(text);
-        else if (!m_quiet)
-            m_console.note(QStringLiteral("Warning: ") + text);
+        if (check.state == Check::State::Warning && !m_quiet)
+            m_console.note(QStringLiteral("Warning: ") + checkText(check));
     }
 }
 
@@ -141,10 +150,7 @@ void TextReporter::ended(const RunOutcome& outcome, const std::optional<StoredRu
     }
     for (const QString& path : exported)
         m_console.print(QStringLiteral("Wrote ") + path);
-    if (outcome.status != ExitStatus::AllWell && !outcome.message.isEmpty())
-        m_console.error(outcome.message);
-    for (const QString& line : outcome.notRestored)
-        m_console.error(QStringLiteral("not put back: ") + line);
+    printErrors(outcome);
 }
 
 } // namespace knobscope::cli

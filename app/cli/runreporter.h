@@ -36,6 +36,8 @@ protected:
     virtual void onSampleFinished(const SampleRecord& sample) = 0;
     virtual void onProgressed(const RunProgress& progress) = 0;
     virtual void onLogged(const QString&) {}
+    /// The outcome's message, one error for each of its lines, and the knobs to set by hand.
+    void printErrors(const RunOutcome& outcome);
 
     Console& m_console;
     const Experiment m_experiment;
@@ -87,6 +89,9 @@ protected:
     void onSampleFinished(const SampleRecord& sample) override;
     void onProgressed(const RunProgress& progress) override;
 };
+
+/// "host1: Interface eth9: There is no such interface..."
+[[nodiscard]] QString checkText(const Check& check);
 
 /// "941.2 Mbit/s" or "23456 transactions/s" of a measured sample; empty when it has neither.
 [[nodiscard]] QString mainValueText(const Experiment& experiment, const SampleRecord& sample);

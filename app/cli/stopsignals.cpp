@@ -33,7 +33,6 @@ extern "C" void onStopSignal(int) {
 /// What the process did on these signals before.
 struct StopSignals::Handlers {
     std::array<struct sigaction, kSignals.size()> stop;
-    struct sigaction pipe;
 };
 
 StopSignals::StopSignals(QObject* parent)
@@ -52,15 +51,11 @@ StopSignals::StopSignals(QObject* parent)
     sigemptyset(&action.sa_mask);
     for (std::size_t i = 0; i < kSignals.size(); ++i)
         sigaction(kSignals[i], &action, &m_handlers->stop[i]);
-    struct sigaction ignore = {};
-    ignore.sa_handler = SIG_IGN;
-    sigaction(SIGPIPE, &ignore, &m_handlers->pipe);
 }
 
 StopSignals::~StopSignals() {
     for (std::size_t i = 0; i < kSignals.size(); ++i)
         sigaction(kSignals[i], &m_handlers->stop[i], nullptr);
-    sigaction(SIGPIPE, &m_handlers->pipe, nullptr);
     close(writeEnd.exchange(-1));
     m_notifier.reset();
     close(m_read);

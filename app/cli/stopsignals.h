@@ -10,8 +10,7 @@ class QSocketNotifier;
 namespace knobscope::cli {
 
 /// Turns SIGINT, SIGTERM and SIGHUP into a signal of the main thread's event loop, from
-/// construction to destruction. SIGPIPE is ignored meanwhile: a reader that goes away must not end
-/// the program before the knobs are back. One object at a time.
+/// construction to destruction. One object at a time.
 class StopSignals : public QObject {
     Q_OBJECT
 public:
