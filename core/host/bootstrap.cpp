@@ -24,9 +24,9 @@ say() { echo; echo "$x $*"; };
 m=$(uname -m); case "$m" in @CASES@ *) say ARCH "$m"; exit 1;; esac;
 u=$(id -u);
 sum() {
-    { if command -v sha256sum >/dev/null; then sha256sum;
+    s=$({ if command -v sha256sum >/dev/null; then sha256sum;
     elif command -v openssl >/dev/null; then openssl dgst -sha256 -r;
-    else busybox sha256sum; fi; } <"$1" 2>/dev/null | cut -d" " -f1;
+    else busybox sha256sum; fi; } <"$1" 2>/dev/null); s=${s%% *};
 };
 own() {
     [ -h "$1" ] && return 1;
@@ -41,12 +41,11 @@ base() {
     return 1;
 };
 for d in "$XDG_CACHE_HOME" /var/tmp "/run/user/$u" /tmp /dev/shm; do
-    base "$d" || continue;
     k="$d/knobscope-$u"; f="$k/agent-$h";
-    own "$k" || continue;
+    [ -f "$f" ] && [ -x "$f" ] || continue;
     [ -h "$f" ] && continue;
-    [ -f "$f" ] && [ -x "$f" ] && [ "$(sum "$f")" = "$h" ] || continue;
-    touch -c "$f" 2>/dev/null; say HAVE; exec "$f";
+    base "$d" && own "$k" && sum "$f" && [ "$s" = "$h" ] || continue;
+    say HAVE; exec "$f";
 done;
 g=;
 for d in "$XDG_CACHE_HOME" /var/tmp "/run/user/$u" /tmp /dev/shm; do
@@ -65,7 +64,7 @@ done;
 [ -n "$g" ] || { say NOPLACE; exit 1; };
 say NEED "$m";
 head -c "$n" >"$t";
-s=$(sum "$t");
+sum "$t";
 [ -n "$s" ] || { rm -f "$t"; say NOSUM; exit 1; };
 [ "$s" = "$h" ] || { rm -f "$t"; say BADSUM; exit 1; };
 f="$k/agent-$h";
