@@ -404,10 +404,15 @@ void TestAgentProtocol::carriesTraffic() {
         received["result"]["streams"][0]["total_bytes_received"].get<std::uint64_t>();
     QVERIFY(bytes > 0);
     QCOMPARE(sent["result"]["streams"][0]["total_bytes_sent"].get<std::uint64_t>(), bytes);
-    // 0.5 s hold ten intervals of 0.05 s; on a busy machine some may fall out.
-    QVERIFY(pair.client.notifications.size() >= 4);
-    COMPARE_TEXT(pair.client.notifications[0]["method"].get<std::string>(), "traffic.interval");
-    QCOMPARE(pair.client.notifications.back()["params"]["bytes_sent"].get<std::uint64_t>(), bytes);
+    // 0.5 s hold ten intervals of 0.05 s; on a busy machine some may fall out. Log notifications
+    // may be among them: other agents of this machine are remarked upon.
+    std::vector<Json> intervals;
+    std::copy_if(pair.client.notifications.begin(), pair.client.notifications.end(),
+                 std::back_inserter(intervals), [](const Json& notification) {
+                     return notification["method"] == protocol::notification::kInterval;
+                 });
+    QVERIFY(intervals.size() >= 4);
+    QCOMPARE(intervals.back()["params"]["bytes_sent"].get<std::uint64_t>(), bytes);
     QCOMPARE(pair.client.call(method::kTrafficResult)["error"]["code"].get<int>(),
              errorcode::kState);
 }
