@@ -4,45 +4,83 @@
 
 #include <QApplication>
 #include <QCommandLineParser>
-#include <QDir>
 #include <QFileInfo>
 #include <QThreadPool>
 
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
 using namespace knobscope;
 
-int main(int argc, char* argv[]) {
-    QApplication app(argc, argv);
-    QApplication::setApplicationName(QStringLiteral("knobscope"));
-    QApplication::setApplicationDisplayName(QStringLiteral("Knobscope"));
-    QApplication::setApplicationVersion(QStringLiteral(KNOBSCOPE_VERSION));
-    QApplication::setDesktopFileName(QStringLiteral("knobscope"));
+namespace {
 
-    QCommandLineParser parser;
+constexpr int kBadArguments = 2; ///< as the headless program
+
+const QCommandLineOption kDatabase(QStringLiteral("db"), QStringLiteral("Database with the runs."),
+                                   QStringLiteral("FILE"));
+const QCommandLineOption kSshConfig(QStringLiteral("ssh-config"),
+                                    QStringLiteral("Configuration file for ssh."),
+                                    QStringLiteral("FILE"));
+
+/// Help and version must work without a display.
+bool needsNoWindow(int argc, char* argv[]) {
+    const QStringList plain = {QStringLiteral("-h"), QStringLiteral("--help"),
+                               QStringLiteral("--help-all"), QStringLiteral("-v"),
+                               QStringLiteral("--version")};
+    return std::any_of(argv + 1, argv + argc, [&](const char* argument) {
+        return plain.contains(QString::fromLocal8Bit(argument));
+    });
+}
+
+void describe(QCommandLineParser& parser) {
     parser.setApplicationDescription(
         QStringLiteral("Sets knobs on hosts, measures the network at each setting, puts every knob "
                        "back, and shows which setting won."));
     parser.addHelpOption();
     parser.addVersionOption();
-    const QCommandLineOption database(QStringLiteral("db"),
-                                      QStringLiteral("Database with the runs."),
-                                      QStringLiteral("FILE"), RunRepository::defaultPath());
-    const QCommandLineOption sshConfig(QStringLiteral("ssh-config"),
-                                       QStringLiteral("Configuration file for ssh."),
-                                       QStringLiteral("FILE"));
-    parser.addOptions({database, sshConfig});
+    parser.addOptions({kDatabase, kSshConfig});
     parser.addPositionalArgument(QStringLiteral("experiment"),
                                  QStringLiteral("Experiment file (JSON) to open."),
                                  QStringLiteral("[experiment.json]"));
-    parser.process(app);
+}
 
+int showWindow(const QCommandLineParser& parser) {
     QThreadPool pool;
     AppContext context;
-    context.database = QFileInfo(parser.value(database)).absoluteFilePath();
-    context.hosts.sshConfig = parser.value(sshConfig);
+    context.database =
+        QFileInfo(parser.isSet(kDatabase) ? parser.value(kDatabase) : RunRepository::defaultPath())
+            .absoluteFilePath();
+    context.hosts.sshConfig = parser.value(kSshConfig);
     context.pool = &pool;
     MainWindow window(context);
     window.show();
     if (!parser.positionalArguments().isEmpty())
         window.openExperimentFile(parser.positionalArguments().constFirst());
     return QApplication::exec();
+}
+
+} // namespace
+
+int main(int argc, char* argv[]) {
+    const bool plain = argc > 0 && needsNoWindow(argc, argv);
+    const std::unique_ptr<QCoreApplication> app(plain ? new QCoreApplication(argc, argv)
+                                                      : new QApplication(argc, argv));
+    QCoreApplication::setApplicationName(QStringLiteral("knobscope"));
+    QCoreApplication::setApplicationVersion(QStringLiteral(KNOBSCOPE_VERSION));
+    QGuiApplication::setApplicationDisplayName(QStringLiteral("Knobscope"));
+    QGuiApplication::setDesktopFileName(QStringLiteral("knobscope"));
+
+    QCommandLineParser parser;
+    describe(parser);
+    if (plain)
+        parser.process(*app); // answers and ends
+    if (!parser.parse(QCoreApplication::arguments()) || parser.positionalArguments().size() > 1) {
+        const QString reason = parser.errorText().isEmpty()
+                                   ? QStringLiteral("One experiment file at most, please.")
+                                   : parser.errorText();
+        std::fputs(qPrintable(reason + QLatin1Char('\n')), stderr);
+        return kBadArguments;
+    }
+    return showWindow(parser);
 }

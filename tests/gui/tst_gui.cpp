@@ -11,6 +11,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QListWidget>
+#include <QMenuBar>
 #include <QPlainTextEdit>
 #include <QPointer>
 #include <QProgressBar>
@@ -51,6 +52,38 @@ void picture(QWidget* widget, const char* name) {
     widget->grab().save(QStringLiteral("%1/%2.png").arg(folder, QLatin1String(name)));
 }
 
+/// Letters (after &) that two visible widgets or menus of a window claim, with their texts.
+QStringList doubleLetters(QWidget* window) {
+    QMultiMap<QChar, QString> claims;
+    const auto claim = [&](const QString& text) {
+        const qsizetype at = text.indexOf(QLatin1Char('&'));
+        if (at >= 0 && at + 1 < text.size())
+            claims.insert(text[at + 1].toLower(), text);
+    };
+    for (const QAbstractButton* button : window->findChildren<QAbstractButton*>()) {
+        if (button->isVisible())
+            claim(button->text());
+    }
+    for (const QLabel* label : window->findChildren<QLabel*>()) {
+        if (label->isVisible() && label->buddy() != nullptr)
+            claim(label->text());
+    }
+    for (const QTabBar* bar : window->findChildren<QTabBar*>()) {
+        for (int tab = 0; bar->isVisible() && tab < bar->count(); ++tab)
+            claim(bar->tabText(tab));
+    }
+    for (const QMenuBar* bar : window->findChildren<QMenuBar*>()) {
+        for (const QAction* action : bar->actions())
+            claim(action->text());
+    }
+    QStringList doubles;
+    for (const QChar letter : claims.uniqueKeys()) {
+        if (claims.count(letter) > 1)
+            doubles.append(QStringList(claims.values(letter)).join(QLatin1Char('|')));
+    }
+    return doubles;
+}
+
 } // namespace
 
 class TestGui : public QObject {
@@ -73,6 +106,7 @@ private slots:
     void runsAreFilteredAndDeleted();
     void resumesFromTheList();
     void closingWhileMeasuringAsks();
+    void lettersOfShortCutsAreUnique();
 
 private:
     ExperimentWizard* openWizard(const Experiment& experiment);
@@ -494,6 +528,27 @@ void TestGui::closingWhileMeasuringAsks() {
     QCOMPARE(list->size(), 1);
     QCOMPARE(list->first().state, RunState::Cancelled);
     QVERIFY(list->first().samplesDone >= 1);
+}
+
+void TestGui::lettersOfShortCutsAreUnique() {
+    QTRY_VERIFY_WITH_TIMEOUT(find<QPushButton>(m_window.get(), "measureHere")->isVisible(),
+                             kMoment);
+    QCOMPARE(doubleLetters(m_window.get()), QStringList());
+    QVERIFY(storeRun(QStringLiteral("Window sweep")) > 0);
+    find<QAction>(m_window.get(), "actionRuns")->trigger();
+    auto* open = find<QPushButton>(m_window.get(), "openRun");
+    QTRY_VERIFY_WITH_TIMEOUT(open->isEnabled(), kMoment);
+    QCOMPARE(doubleLetters(m_window.get()), QStringList());
+    QTest::mouseClick(open, Qt::LeftButton);
+    QTRY_COMPARE_WITH_TIMEOUT(currentPage()->objectName(), QStringLiteral("runPage"), kMoment);
+    QCOMPARE(doubleLetters(m_window.get()), QStringList());
+    ExperimentWizard* wizard = openWizard(newExperiment());
+    QVERIFY(wizard);
+    for (int page = 0; page < 4; ++page) {
+        QCOMPARE(doubleLetters(wizard), QStringList());
+        next(wizard);
+    }
+    QCOMPARE(doubleLetters(wizard), QStringList());
 }
 
 QTEST_MAIN(TestGui)

@@ -73,9 +73,9 @@ CurveView::CurveView(QWidget* parent)
         choices->addWidget(combo);
         choices->addSpacing(8);
     };
-    add(tr("&Metric:"), m_metric);
+    add(tr("Me&tric:"), m_metric);
     add(tr("&Of:"), m_side);
-    add(tr("&Against:"), m_axis);
+    add(tr("A&gainst:"), m_axis);
     choices->addStretch(1);
     choices->addWidget(m_note);
     auto* layout = new QVBoxLayout(this);

@@ -74,7 +74,7 @@ QWidget* RunListPage::buildList() {
         return button;
     };
     m_open = makeButton("openRun", "chart", tr("&Open"));
-    m_resume = makeButton("resumeRun", "start", tr("&Resume"));
+    m_resume = makeButton("resumeRun", "start", tr("Res&ume"));
     m_resume->setToolTip(tr("Measures what is still missing"));
     m_delete = makeButton("deleteRun", "delete", tr("&Delete…"));
     auto* create = makeButton("newExperiment", "new", tr("&New experiment…"));

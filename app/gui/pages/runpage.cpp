@@ -57,9 +57,9 @@ QString summaryOf(const StoredRun& run) {
 
 RunPage::RunPage(const AppContext& context, QWidget* parent)
     : QWidget(parent), m_context(context), m_title(new QLabel(this)), m_summary(new QLabel(this)),
-      m_figureButton(new QPushButton(icon("figure"), tr("Export &figure…"), this)),
+      m_figureButton(new QPushButton(icon("figure"), tr("Export f&igure…"), this)),
       m_csvButton(new QPushButton(icon("csv"), tr("Export &CSV…"), this)),
-      m_resume(new QPushButton(icon("start"), tr("&Resume"), this)), m_curve(new CurveView(this)),
+      m_resume(new QPushButton(icon("start"), tr("Res&ume"), this)), m_curve(new CurveView(this)),
       m_tabs(new QTabWidget(this)), m_counterFilter(new QLineEdit(this)),
       m_counters(new ResultTable("counters", tr("Counters that moved"), this)),
       m_cells(new ResultTable("cells", tr("Cells"), this)),
@@ -126,11 +126,11 @@ void RunPage::build() {
     m_remarks->setReadOnly(true);
     m_remarks->setAccessibleName(tr("Remarks"));
     m_remarks->setPlaceholderText(tr("Nothing to remark: no flags, no failed attempts"));
-    m_tabs->addTab(buildCounters(), tr("C&ounters"));
+    m_tabs->addTab(buildCounters(), tr("Cou&nters"));
     m_tabs->addTab(m_cells, tr("C&ells"));
     m_tabs->addTab(m_samples, tr("&Samples"));
     m_tabs->addTab(m_environment, tr("En&vironment"));
-    m_tabs->addTab(m_remarks, tr("Re&marks"));
+    m_tabs->addTab(m_remarks, tr("Remar&ks"));
     m_tabs->setDocumentMode(true);
     auto* split = new QSplitter(Qt::Vertical, this);
     split->addWidget(m_curve);
@@ -185,8 +185,8 @@ void RunPage::display(const Content& content) {
     m_environment->setTable(content.environment);
     m_remarks->setPlainText(content.remarks.join(QLatin1Char('\n')));
     m_tabs->setTabText(m_tabs->indexOf(m_remarks),
-                       content.remarks.isEmpty() ? tr("Re&marks")
-                                                 : tr("Re&marks (%1)").arg(content.remarks.size()));
+                       content.remarks.isEmpty() ? tr("Remar&ks")
+                                                 : tr("Remar&ks (%1)").arg(content.remarks.size()));
     setBusy(m_busy);
     emit opened(m_wanted);
 }

@@ -26,7 +26,7 @@ HostsPage::HostsPage(const AppContext& context, QWidget* parent)
     m_checks->setObjectName("hostChecks");
 
     auto* form = new QFormLayout;
-    form->addRow(tr("&Name of the experiment:"), m_name);
+    form->addRow(tr("Na&me of the experiment:"), m_name);
     form->addRow(m_nameError);
     auto* hosts = new QHBoxLayout;
     hosts->addWidget(m_sender, 1);
