@@ -105,6 +105,7 @@ void TextReporter::onSampleFinished(const SampleRecord& sample) {
 
 void TextReporter::onProgressed(const RunProgress& progress) {
     m_progress = progress;
+    m_rate.clear(); // of a sample that has ended
     m_sinceProgress.start();
     draw();
 }
