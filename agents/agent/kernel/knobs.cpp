@@ -66,6 +66,21 @@ std::string numberText(const std::optional<std::uint64_t>& value, const std::str
     return std::to_string(*value);
 }
 
+/// Below 1280 the kernel takes IPv6 off the interface, with its addresses, routes and settings, and
+/// does not bring them back with the old MTU.
+void keepIpv6(const std::string& interface, std::uint32_t mtu) {
+    constexpr std::uint32_t kLeastForIpv6 = 1280;
+    if (mtu >= kLeastForIpv6)
+        return;
+    for (const std::string& address : linkAddresses(interface)) {
+        // The kernel makes link-local addresses anew by itself.
+        if (address.find(':') != std::string::npos && address.rfind("fe80", 0) != 0)
+            fail("MTU " + std::to_string(mtu) + " would remove the IPv6 address " + address +
+                 " of " + interface +
+                 " for good; use 1280 or more, or remove the address yourself first");
+    }
+}
+
 } // namespace
 
 std::string readKnob(const protocol::KnobTarget& knob) {
@@ -92,7 +107,9 @@ void writeKnob(const protocol::KnobSetting& setting) {
         return writeSysctl(rest, setting.value);
     if (family == "link" && rest == "mtu") {
         needInterface(target);
-        return setLinkMtu(setting.interface, linkNumber(setting));
+        const std::uint32_t mtu = linkNumber(setting);
+        keepIpv6(setting.interface, mtu);
+        return setLinkMtu(setting.interface, mtu);
     }
     if (family == "link" && rest == "txqueuelen") {
         needInterface(target);
