@@ -6,6 +6,8 @@
 #include "core/model/experimentfile.h"
 #include "db/runrepository.h"
 
+#include <QDir>
+#include <QFileInfo>
 #include <QThread>
 
 namespace knobscope::cli {
@@ -46,6 +48,16 @@ private:
     RunOutcome m_outcome;
     std::optional<StoredRun> m_stored;
 };
+
+/// Before anything is measured: a folder that cannot be written would be found out too late.
+Result<void> makeExportFolder(const QString& directory) {
+    const QFileInfo folder(directory);
+    if (!QDir().mkpath(directory) || !folder.isDir() || !folder.isWritable())
+        return fail(Error::Code::BadInput,
+                    QStringLiteral("Nothing can be written to %1").arg(directory),
+                    QStringLiteral("name another folder with --export"));
+    return {};
+}
 
 int Measurement::run() {
     (void)runInBackground(
@@ -148,6 +160,10 @@ int runExperiment(const Arguments& arguments, Console& console) {
     const auto experiment = readExperimentFile(arguments.file);
     if (!experiment)
         return refuse(arguments, console, experiment.error());
+    if (!arguments.exportDir.isEmpty() && !arguments.dryRun) {
+        if (const auto made = makeExportFolder(arguments.exportDir); !made)
+            return refuse(arguments, console, made.error());
+    }
     if (arguments.dryRun) {
         console.print(arguments.json ? planJson(*experiment) : planText(*experiment));
         return static_cast<int>(ExitStatus::AllWell);
@@ -159,6 +175,10 @@ int resumeRun(const Arguments& arguments, Console& console) {
     const auto stored = loadResumable(arguments);
     if (!stored)
         return refuse(arguments, console, stored.error());
+    if (!arguments.exportDir.isEmpty()) {
+        if (const auto made = makeExportFolder(arguments.exportDir); !made)
+            return refuse(arguments, console, made.error());
+    }
     return Measurement(arguments, console, stored->experiment, stored->info.id).run();
 }
 

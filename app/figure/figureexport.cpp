@@ -4,6 +4,7 @@
 
 #include <qcustomplot.h>
 
+#include <QBuffer>
 #include <QFileInfo>
 #include <QFontDatabase>
 #include <QPdfWriter>
@@ -137,11 +138,16 @@ Result<void> exportFigure(const CurveSet& curves, const FigureStyle& style, cons
     if (auto ok = checkRequest(curves, style); !ok)
         return ok;
 
+    // The writers do not tell of a full disk; a buffer has room, and the file tells.
+    QBuffer figure;
+    figure.open(QIODevice::WriteOnly);
+    if (!write(curves, withRoomForLegend(curves, style), figure))
+        return fail(Error::Code::Storage, QStringLiteral("Could not draw %1").arg(path));
     QSaveFile file(path);
     if (!file.open(QIODevice::WriteOnly))
         return fail(Error::Code::Storage, QStringLiteral("Cannot write %1").arg(path),
                     file.errorString());
-    if (!write(curves, withRoomForLegend(curves, style), file) || !file.commit())
+    if (file.write(figure.data()) != figure.size() || !file.flush() || !file.commit())
         return fail(Error::Code::Storage, QStringLiteral("Could not write %1").arg(path),
                     file.errorString());
     return {};

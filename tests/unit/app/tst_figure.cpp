@@ -8,7 +8,9 @@
 
 #include <qcustomplot.h>
 
+#include <csignal>
 #include <limits>
+#include <sys/resource.h>
 
 using namespace knobscope;
 
@@ -104,6 +106,8 @@ private slots:
     void badRequests_data();
     void badRequests();
     void unwritablePathLeavesNothing();
+    void fullDiskLeavesNothing_data();
+    void fullDiskLeavesNothing();
     void styles();
 };
 
@@ -374,6 +378,30 @@ void TestFigure::badRequests() {
     QVERIFY(!result);
     QCOMPARE(result.error().code, Error::Code::BadInput);
     QVERIFY2(result.error().text().contains(says), qPrintable(result.error().text()));
+    QVERIFY(QDir(dir.path()).isEmpty());
+}
+
+void TestFigure::fullDiskLeavesNothing_data() {
+    QTest::addColumn<QString>("name");
+    QTest::newRow("pdf") << "figure.pdf";
+    QTest::newRow("svg") << "figure.svg";
+    QTest::newRow("png") << "figure.png";
+}
+
+/// A limit on the size of files stands for a disk with little room left.
+void TestFigure::fullDiskLeavesNothing() {
+    QFETCH(QString, name);
+    QTemporaryDir dir;
+    rlimit before{};
+    QCOMPARE(::getrlimit(RLIMIT_FSIZE, &before), 0);
+    const auto signalBefore = std::signal(SIGXFSZ, SIG_IGN);
+    const rlimit small{1024, before.rlim_max};
+    QCOMPARE(::setrlimit(RLIMIT_FSIZE, &small), 0);
+    const auto result = exportFigure(manySeries(30), FigureStyle{}, dir.filePath(name));
+    QCOMPARE(::setrlimit(RLIMIT_FSIZE, &before), 0);
+    std::signal(SIGXFSZ, signalBefore);
+    QVERIFY(!result);
+    QCOMPARE(result.error().code, Error::Code::Storage);
     QVERIFY(QDir(dir.path()).isEmpty());
 }
 
