@@ -87,24 +87,11 @@ QString failuresText(const StoredRun& run) {
     return text.isEmpty() ? text : QStringLiteral("\nFailed attempts\n") + text;
 }
 
-/// How much a counter tells: its spread between cells, less for counters that hardly count. One
-/// event in one cell and none in the others is a spread of 1 too, and says nothing.
-double weight(const CounterRow& counter) {
-    constexpr double kFewEvents = 10;
-    double most = 0;
-    for (const auto& value : counter.perCell)
-        most = std::max(most, std::abs(value.value_or(0)));
-    return counter.spread * most / (most + kFewEvents);
-}
-
 /// Mean per sample in the cell where a counter moved least and most.
 QString countersText(const StoredRun& run) {
-    QList<CounterRow> counters = countersThatMoved(run);
+    const QList<CounterRow> counters = countersThatMoved(run);
     if (counters.isEmpty())
         return {};
-    std::stable_sort(
-        counters.begin(), counters.end(),
-        [](const CounterRow& a, const CounterRow& b) { return weight(a) > weight(b); });
     QList<QStringList> rows{{QStringLiteral("Counter"), QStringLiteral("side"),
                              QStringLiteral("source"), QStringLiteral("least"),
                              QStringLiteral("in"), QStringLiteral("most"), QStringLiteral("in")}};

@@ -66,6 +66,16 @@ double spreadOf(const QList<std::optional<double>>& perCell) {
     return largest > 0 ? (*most - *least) / largest : 0;
 }
 
+/// How much a counter tells: its spread between cells, less for counters that hardly count. One
+/// event in one cell and none in the others is a spread of 1 too, and says nothing.
+double weightOf(const CounterRow& row) {
+    constexpr double kFewEvents = 10;
+    double most = 0;
+    for (const auto& mean : row.perCell)
+        most = std::max(most, std::abs(mean.value_or(0)));
+    return row.spread * most / (most + kFewEvents);
+}
+
 } // namespace
 
 QList<CounterRow> countersThatMoved(const StoredRun& run) {
@@ -86,8 +96,9 @@ QList<CounterRow> countersThatMoved(const StoredRun& run) {
         row.spread = spreadOf(row.perCell);
         rows << row;
     }
-    std::stable_sort(rows.begin(), rows.end(),
-                     [](const CounterRow& a, const CounterRow& b) { return a.spread > b.spread; });
+    std::stable_sort(rows.begin(), rows.end(), [](const CounterRow& a, const CounterRow& b) {
+        return weightOf(a) > weightOf(b);
+    });
     return rows;
 }
 

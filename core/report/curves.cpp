@@ -115,20 +115,24 @@ Result<CurveSet> curvesOf(const StoredRun& run, int xAxis, const QString& metric
     const QMap<int, CellSamples> samples = samplesByCell(run);
     QHash<QString, qsizetype> seriesByName;
     for (const Cell& cell : run.cells) {
-        const auto found = samples.find(cell.index);
-        if (found == samples.end() || xAxis >= cell.values.size())
+        if (xAxis >= cell.values.size())
             continue;
-        const Summary summary = summarize(found->values(metric, side), curves.level);
-        if (summary.n == 0)
-            continue;
+        // Series stand in the order of the matrix, whichever cells are measured already.
         const QString name = seriesName(cell, xAxis);
         if (!seriesByName.contains(name)) {
             seriesByName[name] = curves.series.size();
             curves.series << CurveSeries{name, {}};
         }
+        const auto found = samples.find(cell.index);
+        if (found == samples.end())
+            continue;
+        const Summary summary = summarize(found->values(metric, side), curves.level);
+        if (summary.n == 0)
+            continue;
         curves.series[seriesByName[name]].points
             << CurvePoint{cell.index, cell.values[xAxis], summary, found->flagged};
     }
+    curves.series.removeIf([](const CurveSeries& series) { return series.points.isEmpty(); });
     sortPoints(curves);
     return curves;
 }

@@ -48,8 +48,9 @@ struct CounterRow {
     QString source;
     QString name;
     QList<std::optional<double>> perCell; ///< absent: the counter was not there
-    double spread = 0; ///< how strongly it differs between cells, for sorting: (max−min)/max
+    double spread = 0; ///< how strongly it differs between cells: (max−min)/max
 };
+/// Most telling first: by spread, counters of few events behind.
 [[nodiscard]] QList<CounterRow> countersThatMoved(const StoredRun& run);
 
 } // namespace knobscope

@@ -9,7 +9,6 @@
 #include <QCoreApplication>
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 namespace knobscope {
@@ -71,21 +70,6 @@ std::optional<double> metricAnywhere(const SampleRecord& sample, const QString& 
     return std::nullopt;
 }
 
-double largest(const CounterRow& counter) {
-    double value = 0;
-    for (const std::optional<double>& cell : counter.perCell)
-        value = std::max(value, std::abs(cell.value_or(0)));
-    return value;
-}
-
-/// Strongest first; of equal spread the larger counts, since a step from 0 to 1 is noise.
-QList<CounterRow> bySpread(QList<CounterRow> counters) {
-    std::stable_sort(counters.begin(), counters.end(), [](const auto& a, const auto& b) {
-        return std::pair(a.spread, largest(a)) > std::pair(b.spread, largest(b));
-    });
-    return counters;
-}
-
 QString stateOf(const SampleRecord& sample) {
     switch (sample.state) {
     case SampleState::Done:
@@ -117,7 +101,7 @@ Table counterTable(const StoredRun& run, const QList<CounterRow>& counters) {
     for (const Cell& cell : run.cells)
         table.header.append(cellLabel(run.experiment, cell).replace(", ", "\n"));
     table.header.append(tr("Spread"));
-    for (const CounterRow& counter : bySpread(counters)) {
+    for (const CounterRow& counter : counters) {
         TextTableModel::Row row = {textCell(sideName(counter.side)), textCell(counter.source),
                                    textCell(counter.name)};
         for (const std::optional<double>& value : counter.perCell)
