@@ -31,7 +31,7 @@ QString stateText(Check::State state) {
 }
 
 /// What a dead agent had left, as the new one reports it when it starts.
-int printRecovered(Console& console, const HostSession& host) {
+int printRecovered(Console& console, HostSession& host) {
     int lost = 0;
     for (const protocol::UndoReport& undo : host.hello().recovered) {
         if (undo.restored) {
@@ -43,8 +43,14 @@ int printRecovered(Console& console, const HostSession& host) {
             ++lost;
         }
     }
-    if (host.hello().recovered.empty())
+    // Knobs of a run that lives are not left over; they are not back either.
+    const auto free = agentcalls::applyKnobs(host, {}).get();
+    if (!free)
+        console.error(free.error());
+    else if (host.hello().recovered.empty())
         console.print(QStringLiteral("%1: nothing was left to put back").arg(host.label()));
+    if (!free)
+        ++lost;
     return static_cast<int>(lost > 0 ? ExitStatus::KnobNotRestored : ExitStatus::AllWell);
 }
 

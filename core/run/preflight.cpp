@@ -10,6 +10,8 @@
 
 #include <QSet>
 
+#include <arpa/inet.h>
+
 #include <algorithm>
 
 namespace knobscope {
@@ -44,6 +46,7 @@ public:
     }
 
     void describeAgent(const HostSession& host);
+    void checkFree(HostSession& host);
     void checkPlace(HostSession& host, Side side);
     void checkKnobs(HostSession& host, Side side);
     void checkConnections(HostPair& hosts);
@@ -58,6 +61,28 @@ private:
     CancelToken m_cancel;
     PreflightReport m_report;
 };
+
+/// The bytes of a numeric address, its scope left out; empty for anything else.
+QByteArray addressBytes(const QString& address) {
+    const QByteArray text = address.section(u'%', 0, 0).toLatin1();
+    QByteArray bytes(sizeof(in6_addr), '\0');
+    if (::inet_pton(AF_INET6, text.constData(), bytes.data()) == 1)
+        return bytes;
+    bytes.resize(sizeof(in_addr));
+    return ::inet_pton(AF_INET, text.constData(), bytes.data()) == 1 ? bytes : QByteArray();
+}
+
+/// Whether the addresses of an interface ("10.0.0.1/24 fd00::1/64") have the test address. All of
+/// 127.0.0.0/8 is on the loopback interface.
+bool hasAddress(const std::optional<QString>& addresses, const HostSpec& spec) {
+    if (spec.address.startsWith(QLatin1String("127.")) && spec.interface == QLatin1String("lo"))
+        return true;
+    const QByteArray wanted = addressBytes(spec.address);
+    const QStringList all = addresses.value_or(QString()).split(u' ', Qt::SkipEmptyParts);
+    return std::any_of(all.cbegin(), all.cend(), [&](const QString& address) {
+        return addressBytes(address.section(u'/', 0, 0)) == wanted;
+    });
+}
 
 void Preflight::describeAgent(const HostSession& host) {
     const protocol::HelloResult& hello = host.hello();
@@ -78,6 +103,13 @@ void Preflight::describeAgent(const HostSession& host) {
             failed(host.label(), QStringLiteral("Left over by an earlier run"),
                    undoFailureText(host.label(), undo), ExitStatus::KnobNotRestored);
     }
+}
+
+/// Asking for no change tells whether another run holds the host's knobs.
+void Preflight::checkFree(HostSession& host) {
+    const auto applied = agentcalls::applyKnobs(host, {}).get();
+    if (!applied)
+        warn(host.label(), QStringLiteral("Knobs"), applied.error().text());
 }
 
 void Preflight::checkPlace(HostSession& host, Side side) {
@@ -114,6 +146,16 @@ void Preflight::checkPlace(HostSession& host, Side side) {
     if (fact("link.carrier") == QStringLiteral("0")) {
         failed(host.label(), title, QStringLiteral("No carrier: check the cable or bring it up"),
                ExitStatus::HostUnusable);
+        return;
+    }
+    if (!spec.address.isEmpty() && !hasAddress(fact("link.address"), spec)) {
+        failed(
+            host.label(), title,
+            QStringLiteral("It does not have the test address %1, but %2. Correct \"address\" or "
+                           "\"interface\" of the %3")
+                .arg(spec.address, fact("link.address").value_or(QStringLiteral("none")),
+                     sideName(side)),
+            ExitStatus::BadInput);
         return;
     }
     ok(host.label(), title, described.join(QStringLiteral(", ")));
@@ -262,6 +304,7 @@ PreflightReport checkHost(const HostSpec& host, const HostOptions& options,
         return checks.report();
     }
     checks.describeAgent(**session);
+    checks.checkFree(**session);
     if (!host.interface.isEmpty())
         checks.checkPlace(**session, Side::Sender);
     return checks.report();

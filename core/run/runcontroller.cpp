@@ -46,8 +46,11 @@ RunOutcome RunController::execute(const Experiment& experiment, RunStore& store)
     if (!id)
         return refuse(0, id.error());
     run.info.id = *id;
-    if (const auto claimed = store.claimRun(*id); !claimed)
+    if (const auto claimed = store.claimRun(*id); !claimed) {
+        // Else it would look like a run that was interrupted.
+        (void)store.setRunState(*id, RunState::Failed, claimed.error().text());
         return refuse(*id, claimed.error());
+    }
     return RunExecution(*this, m_options, m_cancel, store, std::move(run)).run();
 }
 

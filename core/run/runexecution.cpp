@@ -65,9 +65,11 @@ RunOutcome RunExecution::run() {
 
 Result<void> RunExecution::connectHosts() {
     const Experiment& experiment = m_run.experiment;
+    const QString sender = experiment.sender.label();
+    const QString receiver = experiment.receiver.label();
     emit m_controller.phaseChanged(
-        QStringLiteral("Connecting to %1 and %2")
-            .arg(experiment.sender.label(), experiment.receiver.label()));
+        sender == receiver ? QStringLiteral("Connecting to %1").arg(sender)
+                           : QStringLiteral("Connecting to %1 and %2").arg(sender, receiver));
     HostOptions options = m_options;
     // Named anew for each connection: the journal of an agent that is still about to undo its
     // knobs belongs to somebody else.
@@ -251,9 +253,27 @@ void RunExecution::restoreKnobs() {
         if (reports)
             noteUndo(host, *reports);
         else
-            emit m_controller.logged(QStringLiteral("%1: no word that the knobs are back (%2)")
-                                         .arg(host, reports.error().text()));
+            noteUnknown(side, reports.error());
     }
+}
+
+/// No word that the knobs are back: what was set may still stand.
+void RunExecution::noteUnknown(Side side, const Error& error) {
+    const QString host = m_hosts->at(side).label();
+    QMap<QString, QString> originals;
+    for (const SampleRecord& sample : m_run.samples) {
+        for (const KnobState& knob : sample.knobs) {
+            if (knob.side == side && knob.original)
+                originals.insert(knob.knob, *knob.original);
+        }
+    }
+    for (auto it = originals.cbegin(); it != originals.cend(); ++it)
+        m_notRestored.append(
+            QStringLiteral("%1: no word that %2 is back: look whether it is \"%3\" and set it by "
+                           "hand if not (%4)")
+                .arg(host, it.key(), it.value(), error.text()));
+    emit m_controller.logged(
+        QStringLiteral("%1: no word that the knobs are back (%2)").arg(host, error.text()));
 }
 
 void RunExecution::noteUndo(const QString& host, const std::vector<protocol::UndoReport>& reports) {

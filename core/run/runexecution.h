@@ -31,6 +31,7 @@ private:
     Result<void> recover(const Error& error);
     void restoreKnobs();
     void noteUndo(const QString& host, const std::vector<protocol::UndoReport>& reports);
+    void noteUnknown(Side side, const Error& error);
     void noteRecovered();
     void watchIntervals();
     void reportProgress();

@@ -48,6 +48,8 @@ private slots:
     void hostKnobsOfLinks();
     void maertsTurnsTheDataAround();
     void stopPutsKnobsBack();
+    void smallMtuNeverCostsIpv6Addresses();
+    void recoverTellsOfALivingRun();
     void wrongExperiments_data();
     void wrongExperiments();
 
@@ -235,6 +237,46 @@ void TestRun::stopPutsKnobsBack() {
     QVERIFY(run.info.resumable);
 }
 
+void TestRun::smallMtuNeverCostsIpv6Addresses() {
+    const QString host = QStringLiteral("host1");
+    const QString interface = m_lab.host(0).testInterface;
+    QVERIFY(m_lab.exec(host, {"ip", "-6", "addr", "add", "fd00:5::1/64", "dev", interface}).ok());
+    const QString file = m_run->write(
+        {{QStringLiteral("test"),
+          QJsonObject{{QStringLiteral("kind"), QStringLiteral("tcp_stream")},
+                      {QStringLiteral("seconds"), 0.2}}},
+         {QStringLiteral("axes"),
+          QJsonArray{axis(QStringLiteral("link:mtu"), QStringLiteral("sender"), {1500, 1000})}},
+         {QStringLiteral("plan"), plan(1)}});
+    CliProcess cli(m_run->runArguments(file));
+    QCOMPARE(cli.waitForEnd(), 3);
+    QVERIFY2(cli.errorText().contains("fd00:5::1"), cli.errorText());
+    const auto addresses = m_lab.exec(host, {"ip", "-6", "addr", "show", "dev", interface});
+    QVERIFY2(addresses.out.contains("fd00:5::1"), addresses.out);
+    QVERIFY(m_lab.exec(host, {"ip", "-6", "addr", "del", "fd00:5::1/64", "dev", interface}).ok());
+}
+
+void TestRun::recoverTellsOfALivingRun() {
+    const QString file = m_run->write(
+        {{QStringLiteral("test"),
+          QJsonObject{{QStringLiteral("kind"), QStringLiteral("tcp_stream")},
+                      {QStringLiteral("seconds"), 2}}},
+         {QStringLiteral("axes"), QJsonArray{axis(QStringLiteral("sysctl:") + kLimit,
+                                                  QStringLiteral("sender"), {16384, 65536})}},
+         {QStringLiteral("plan"), plan(5)}});
+    CliProcess cli(m_run->runArguments(file));
+    QVERIFY2(cli.waitForSample(), cli.errorText());
+    CliProcess recover({QStringLiteral("recover"), QStringLiteral("host1"),
+                        QStringLiteral("--ssh-config"), m_lab.sshConfig()});
+    QCOMPARE(recover.waitForEnd(), 4);
+    QVERIFY2(recover.errorText().contains("held by"), recover.errorText());
+    QCOMPARE(::kill(static_cast<pid_t>(cli.pid()), SIGINT), 0);
+    QCOMPARE(cli.waitForEnd(), 130);
+    CliProcess again({QStringLiteral("recover"), QStringLiteral("host1"),
+                      QStringLiteral("--ssh-config"), m_lab.sshConfig()});
+    QCOMPARE(again.waitForEnd(), 0);
+}
+
 void TestRun::wrongExperiments_data() {
     QTest::addColumn<QJsonObject>("change");
     QTest::addColumn<int>("status");
@@ -263,6 +305,9 @@ void TestRun::wrongExperiments_data() {
         << hosts(host1, with(host1, "ssh", QStringLiteral("user1"))) << 2 << "same machine";
     QTest::newRow("unknown interface")
         << hosts(with(host1, "interface", "eth77"), host2) << 2 << "eth77";
+    QTest::newRow("interface without the address")
+        << hosts(with(host1, "interface", m_lab.host(0).controlInterface), host2) << 2
+        << "does not have the test address";
     QTest::newRow("unreachable host")
         << hosts(with(host1, "ssh", "root@127.0.0.1:1"), host2) << 3 << "127.0.0.1";
     QTest::newRow("unknown sysctl")
