@@ -187,7 +187,7 @@ void TestAgentRecovery::waitsForAnInterfaceThatIsGone() {
 void TestAgentRecovery::refusesAnOpenFolder() {
     // /tmp and /run of the test's own, so that nobody else's journals are touched.
     const QByteArray script =
-        "mount -t tmpfs none /run && mount -t tmpfs none /tmp && cp \"$1\" /run/agent && "
+        "mount -t tmpfs none /run && cp \"$1\" /run/agent && mount -t tmpfs none /tmp && "
         "mkdir -m 0777 /run/knobscope && ln -s /etc /tmp/knobscope-0 && exec /run/agent";
     QProcess agent;
     agent.start("unshare", {"-m", "sh", "-c", script, "sh", QStringLiteral(AGENT_PROGRAM)});
