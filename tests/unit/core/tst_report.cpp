@@ -230,7 +230,8 @@ void TestReport::sortsByHowMuchCountersDiffer() {
     for (SampleRecord& sample : run.samples) {
         addCounter(sample, Side::Sender, "Even", 100);
         addCounter(sample, Side::Sender, "Some", 100 - sample.cell * 10);
-        addCounter(sample, Side::Sender, "Falls", sample.cell == 0 ? -5 : 0);
+        addCounter(sample, Side::Sender, "Falls", sample.cell == 0 ? -500 : 0);
+        addCounter(sample, Side::Sender, "Few", sample.cell == 0 ? 5 : 0);
     }
     run.samples[0].state = SampleState::Failed; // does not count
     run.samples[0].deltas << CounterDelta{Side::Sender, "snmp", "Ghost", 1};
@@ -238,10 +239,11 @@ void TestReport::sortsByHowMuchCountersDiffer() {
     QStringList names;
     for (const CounterRow& row : rows)
         names << row.name;
-    QCOMPARE(names, QStringList({"Falls", "Some", "Even"}));
+    QCOMPARE(names, QStringList({"Falls", "Some", "Few", "Even"}));
     QCOMPARE(rows[0].spread, 1.0);
     QCOMPARE(rows[1].spread, 0.5);
-    QCOMPARE(rows[2].spread, 0.0);
+    QCOMPARE(rows[2].spread, 1.0); // a handful of events says little
+    QCOMPARE(rows[3].spread, 0.0);
     QVERIFY(countersThatMoved(StoredRun{}).isEmpty());
 }
 
