@@ -222,6 +222,9 @@ void EthtoolIoctl::setFeatures(const std::map<std::string, bool>& changes) const
     if (changes.empty())
         return;
     const auto names = strings(ETH_SS_FEATURES);
+    if (names.empty())
+        throw AgentError(protocol::errorcode::kKnob,
+                         "the kernel names no features of " + m_interface + " that could be set");
     const std::size_t blocks = (names.size() + 31) / 32;
     std::vector<ethtool_set_features_block> bits(blocks);
     for (std::size_t i = 0; i < names.size(); ++i) {
