@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/host/agentlink.h"
 
+#include "agents/protocol/nesting.h"
+
 #include "agents/protocol/protocol.h"
 #include "core/host/sigpipeguard.h"
 
@@ -17,33 +19,8 @@ namespace knobscope {
 namespace {
 
 constexpr std::size_t kKeptDiagnostics = 4096;
-/// Messages of the protocol are a handful of levels deep; a deeper one is hostile, and would cost
-/// many times its size in memory.
-constexpr int kMaxDepth = 64;
 /// Keeps deadlines within the clock's range.
 constexpr std::chrono::milliseconds kLongestTimeout = std::chrono::hours(10000);
-
-bool tooDeep(std::string_view line) {
-    int depth = 0;
-    bool inString = false;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-        const char c = line[i];
-        if (inString) {
-            if (c == '\\')
-                ++i;
-            else if (c == '"')
-                inString = false;
-        } else if (c == '"') {
-            inString = true;
-        } else if (c == '[' || c == '{') {
-            if (++depth > kMaxDepth)
-                return true;
-        } else if (c == ']' || c == '}') {
-            --depth;
-        }
-    }
-    return false;
-}
 
 Error::Code codeOf(int agentCode) {
     namespace ec = protocol::errorcode;
@@ -73,7 +50,7 @@ QString excerpt(std::string_view line) {
 }
 
 std::optional<Json> parse(std::string_view line) {
-    if (tooDeep(line))
+    if (protocol::nestsTooDeep(line))
         return std::nullopt;
     Json message = Json::parse(line, nullptr, false);
     if (message.is_discarded() || !message.is_object())

@@ -1,38 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "agents/agent/frame/rpc.h"
 
-#include <algorithm>
+#include "agents/protocol/nesting.h"
 
 namespace knobscope::agent {
 
 namespace errorcode = protocol::errorcode;
 
 namespace {
-
-/// Deeper than any message of the protocol; keeps recursion and memory small.
-constexpr int kMaxDepth = 64;
-
-int nestingDepth(std::string_view line) {
-    int depth = 0;
-    int deepest = 0;
-    bool inString = false;
-    for (std::size_t i = 0; i < line.size(); ++i) {
-        const char c = line[i];
-        if (inString) {
-            if (c == '\\')
-                ++i;
-            else if (c == '"')
-                inString = false;
-        } else if (c == '"') {
-            inString = true;
-        } else if (c == '[' || c == '{') {
-            deepest = std::max(deepest, ++depth);
-        } else if (c == ']' || c == '}') {
-            --depth;
-        }
-    }
-    return deepest;
-}
 
 /// "number" and the like, as JSON calls it.
 std::string kindOf(const Json& value) {
@@ -70,9 +45,10 @@ std::string firstOf(const Json& given, const Json& other, const std::string& pat
 } // namespace
 
 Request parseRequest(std::string_view line) {
-    if (nestingDepth(line) > kMaxDepth)
+    if (protocol::nestsTooDeep(line))
         throw BadRequest(errorcode::kParse,
-                         "the message nests deeper than " + std::to_string(kMaxDepth) + " levels",
+                         "the message nests deeper than " + std::to_string(protocol::kMaxDepth) +
+                             " levels",
                          nullptr);
     Json message;
     try {
