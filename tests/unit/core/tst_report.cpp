@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/model/plural.h"
 #include "core/report/csvexport.h"
 #include "core/report/curves.h"
 
@@ -75,6 +76,7 @@ private slots:
     void laysOutTheTable();
     void keepsTheTableNarrow();
     void saysWhatWasFlagged();
+    void countsInPlainWords();
 };
 
 void TestReport::drawsWindowAsX() {
@@ -293,6 +295,17 @@ void TestReport::saysWhatWasFlagged() {
     QVERIFY(table.contains("1 x failed: host2: contact lost\n"));
     QVERIFY(table.contains("* target of ± 2.5 % not reached\n")); // cell 0: 0, 1, 2
     QVERIFY(cellTable(StoredRun{}).size() > 0);
+}
+
+void TestReport::countsInPlainWords() {
+    const QString sample = QStringLiteral("sample");
+    const QString entries = QStringLiteral("entries");
+    QCOMPARE(counted(0, sample), QStringLiteral("0 samples"));
+    QCOMPARE(counted(1, sample), QStringLiteral("1 sample"));
+    QCOMPARE(counted(5000000000, sample), QStringLiteral("5000000000 samples"));
+    QCOMPARE(counted(1, QStringLiteral("entry"), entries), QStringLiteral("1 entry"));
+    QCOMPARE(counted(2, QStringLiteral("entry"), entries), QStringLiteral("2 entries"));
+    QCOMPARE(nounFor(1, sample), sample);
 }
 
 QTEST_APPLESS_MAIN(TestReport)
