@@ -3,6 +3,7 @@
 
 #include "core/model/knobcatalogue.h"
 #include "core/model/metrics.h"
+#include "core/model/plural.h"
 #include "core/model/statistics.h"
 #include "core/report/cellvalues.h"
 
@@ -142,7 +143,8 @@ QString remarks(const StoredRun& run) {
     for (const QString& sentence : order.mid(0, kMost))
         text += QStringLiteral("%1 x %2\n").arg(counts[sentence]).arg(sentence);
     if (order.size() > kMost)
-        text += QStringLiteral("and %1 others\n").arg(order.size() - kMost);
+        text +=
+            QStringLiteral("and %1\n").arg(counted(order.size() - kMost, QStringLiteral("other")));
     return text;
 }
 

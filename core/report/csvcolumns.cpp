@@ -63,6 +63,16 @@ const Cell* findCell(const StoredRun& run, int index) {
     return cell == run.cells.end() ? nullptr : &*cell;
 }
 
+/// As the requested values are written: 262144 for "256K", so that columns compare.
+QString plainText(const std::optional<QString>& value) {
+    return value ? KnobValue(*value).plain() : QString();
+}
+
+/// People count from 1, as all tables and messages do.
+QString position(int index) {
+    return QString::number(index + 1);
+}
+
 /// What the hosts made of host knobs: read back, and what it was before the run.
 void addKnobStateColumns(QList<CsvColumn<SampleRecord>>& columns, const StoredRun& run) {
     std::set<std::pair<Side, QString>> knobs;
@@ -77,9 +87,9 @@ void addKnobStateColumns(QList<CsvColumn<SampleRecord>>& columns, const StoredRu
     };
     static constexpr Part parts[] = {
         {"_accepted", "Value of %1 read back from the %2 before the traffic.",
-         [](const KnobState& state) { return state.accepted.value_or(QString()); }},
+         [](const KnobState& state) { return plainText(state.accepted); }},
         {"_original", "Value of %1 on the %2 before the run.",
-         [](const KnobState& state) { return state.original.value_or(QString()); }},
+         [](const KnobState& state) { return plainText(state.original); }},
         {"_status", "What came of setting %1 on the %2: applied, unchanged, adjusted, rejected.",
          [](const KnobState& state) { return state.status; }},
     };
@@ -165,6 +175,10 @@ void addSummaryColumns(QList<CsvColumn<CellRow>>& columns, const MetricKey& key,
 QString csvNumber(std::optional<double> value) {
     if (!value || !std::isfinite(*value))
         return {};
+    // Shortest would be 2e+05, which readers of whole numbers do not take.
+    constexpr double kExact = 1e15;
+    if (std::abs(*value) < kExact && std::trunc(*value) == *value)
+        return QString::number(static_cast<qint64>(*value));
     return QString::number(*value, 'g', QLocale::FloatingPointShortest);
 }
 
@@ -173,20 +187,20 @@ QList<CsvColumn<SampleRecord>> sampleColumns(const StoredRun& run) {
     QList<CsvColumn<Row>> columns{
         {QStringLiteral("order"),
          {},
-         QStringLiteral("Position in the run, from 0."),
-         [](const Row& row) { return QString::number(row.order); }},
+         QStringLiteral("Position in the run, from 1."),
+         [](const Row& row) { return position(row.order); }},
         {QStringLiteral("cell"),
          {},
-         QStringLiteral("Number of the cell in the matrix, from 0."),
-         [](const Row& row) { return QString::number(row.cell); }},
+         QStringLiteral("Number of the cell in the matrix, from 1."),
+         [](const Row& row) { return position(row.cell); }},
         {QStringLiteral("block"),
          {},
-         QStringLiteral("Block of the plan, from 0."),
-         [](const Row& row) { return QString::number(row.block); }},
+         QStringLiteral("Block of the plan, from 1."),
+         [](const Row& row) { return position(row.block); }},
         {QStringLiteral("attempt"),
          {},
-         QStringLiteral("Attempt at the sample, from 0."),
-         [](const Row& row) { return QString::number(row.attempt); }},
+         QStringLiteral("Attempt at the sample, from 1."),
+         [](const Row& row) { return position(row.attempt); }},
         {QStringLiteral("state"),
          {},
          QStringLiteral("done; flagged (measured, see flags); failed (see reason)."),
@@ -218,11 +232,10 @@ QList<CsvColumn<SampleRecord>> sampleColumns(const StoredRun& run) {
 QList<CsvColumn<CellRow>> cellColumns(const StoredRun& run) {
     using Row = CellRow;
     const double level = run.experiment.plan.confidenceLevel;
-    QList<CsvColumn<Row>> columns{
-        {QStringLiteral("cell"),
-         {},
-         QStringLiteral("Number of the cell in the matrix, from 0."),
-         [](const Row& row) { return QString::number(row.cell->index); }}};
+    QList<CsvColumn<Row>> columns{{QStringLiteral("cell"),
+                                   {},
+                                   QStringLiteral("Number of the cell in the matrix, from 1."),
+                                   [](const Row& row) { return position(row.cell->index); }}};
     addKnobColumns<Row>(columns, run, [](const Row& row) { return row.cell; });
     columns << CsvColumn<Row>{
         QStringLiteral("n"), {}, QStringLiteral("Measured repeats."), [](const Row& row) {
@@ -250,12 +263,12 @@ QList<CsvColumn<CounterDeltaRow>> counterColumns(const StoredRun& run) {
     QList<CsvColumn<Row>> columns{
         {QStringLiteral("order"),
          {},
-         QStringLiteral("Position of the sample in the run, from 0."),
-         [](const Row& row) { return QString::number(row.sample->order); }},
+         QStringLiteral("Position of the sample in the run, from 1."),
+         [](const Row& row) { return position(row.sample->order); }},
         {QStringLiteral("cell"),
          {},
-         QStringLiteral("Number of the cell in the matrix, from 0."),
-         [](const Row& row) { return QString::number(row.sample->cell); }},
+         QStringLiteral("Number of the cell in the matrix, from 1."),
+         [](const Row& row) { return position(row.sample->cell); }},
     };
     addKnobColumns<Row>(columns, run,
                         [&run](const Row& row) { return findCell(run, row.sample->cell); });

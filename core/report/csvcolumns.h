@@ -39,7 +39,8 @@ struct FactRow {
 [[nodiscard]] QList<CsvColumn<CounterDeltaRow>> counterColumns(const StoredRun& run);
 [[nodiscard]] QList<CsvColumn<FactRow>> environmentColumns();
 
-/// Shortest text that reads back as the same number, C locale; empty where there is none.
+/// Shortest text that reads back as the same number, C locale; empty where there is none. Whole
+/// numbers below 10^15 have all their digits.
 [[nodiscard]] QString csvNumber(std::optional<double> value);
 
 } // namespace knobscope

@@ -102,7 +102,7 @@ Result<CurveSet> curvesOf(const StoredRun& run, int xAxis, const QString& metric
                     QStringLiteral("The run moved no knob, so it has no curve."));
     if (xAxis < 0 || xAxis >= run.experiment.axes.size())
         return fail(Error::Code::BadInput, QStringLiteral("The run has no axis %1; it has %2.")
-                                               .arg(xAxis)
+                                               .arg(xAxis + 1)
                                                .arg(run.experiment.axes.size()));
     if (!hasMetric(run, metric, side))
         return fail(Error::Code::BadInput,

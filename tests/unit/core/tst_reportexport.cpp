@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/model/experimentfile.h"
+#include "core/report/csvcolumns.h"
 #include "core/report/csvexport.h"
 
 #include <QDir>
@@ -44,6 +45,8 @@ StoredRun smallRun() {
         sample.metrics << Metric{Side::Sender, "cpu_percent", 12.5}
                        << Metric{Side::Whole, "throughput_mbit_s", 0.1 + i}
                        << Metric{Side::Whole, "zz_new", 1e300};
+        sample.knobs << KnobState{Side::Sender, "window",   "64K", "256K",
+                                  std::nullopt, "adjusted", {}};
         sample.deltas << CounterDelta{Side::Sender, "snmp", "TcpOutSegs", 5000000000};
         run.samples << sample;
     }
@@ -102,6 +105,9 @@ private slots:
     void writesCountersAndFacts();
     void describesEveryColumn();
     void writesNumbersThatReadBack();
+    void writesWholeNumbersInFull_data();
+    void writesWholeNumbersInFull();
+    void countsFromOne();
     void replacesFilesWhole();
     void keepsToTheCLocale();
     void refusesFoldersItCannotMake();
@@ -146,6 +152,8 @@ void TestReportExport::writesSamples() {
     QCOMPARE(at(rows, 1, limit + "_accepted"), QStringLiteral("16384"));
     QCOMPARE(at(rows, 1, limit + "_original"), QStringLiteral("1048576"));
     QCOMPARE(at(rows, 1, limit + "_status"), QStringLiteral("applied"));
+    // The same form as the requested value.
+    QCOMPARE(at(rows, 1, "sender_window_accepted"), QStringLiteral("262144"));
     QCOMPARE(at(rows, 1, "throughput_mbit_s"), QStringLiteral("0.1"));
     QCOMPARE(at(rows, 1, "sender_cpu_percent"), QStringLiteral("12.5"));
     QCOMPARE(at(rows, 1, "started_utc"), QStringLiteral("2026-01-02T03:04:05.006Z"));
@@ -214,6 +222,42 @@ void TestReportExport::writesNumbersThatReadBack() {
     for (int i = 0; i < 4; ++i)
         QCOMPARE(at(rows, i + 1, "throughput_mbit_s").toDouble(), values[i]);
     QCOMPARE(at(rows, 1, "elapsed_s"), QString()); // never "nan"
+}
+
+void TestReportExport::writesWholeNumbersInFull_data() {
+    QTest::addColumn<double>("value");
+    QTest::addColumn<QString>("text");
+    QTest::newRow("zero") << 0.0 << "0";
+    QTest::newRow("minus zero") << -0.0 << "0";
+    QTest::newRow("round") << 200000.0 << "200000";
+    QTest::newRow("negative") << -3e9 << "-3000000000";
+    QTest::newRow("largest") << 1e15 - 1 << "999999999999999";
+    QTest::newRow("beyond") << 1e15 << "1e+15";
+    QTest::newRow("fraction") << 200000.5 << "200000.5";
+    QTest::newRow("small") << 1.0 / 1024 << "0.0009765625";
+    QTest::newRow("endless") << std::numeric_limits<double>::infinity() << "";
+}
+
+void TestReportExport::writesWholeNumbersInFull() {
+    QFETCH(double, value);
+    QTEST(csvNumber(value), "text");
+}
+
+void TestReportExport::countsFromOne() {
+    QVERIFY(exportCsv(smallRun(), m_folder->path()));
+    const auto samples = readCsv(path("samples.csv"));
+    for (const char* column : {"order", "cell", "block", "attempt"})
+        QCOMPARE(at(samples, 1, column), QStringLiteral("1"));
+    QCOMPARE(at(samples, 4, "order"), QStringLiteral("4"));
+    QCOMPARE(at(samples, 4, "cell"), QStringLiteral("2"));
+    QCOMPARE(at(samples, 4, "block"), QStringLiteral("2"));
+    QCOMPARE(at(readCsv(path("cells.csv")), 2, "cell"), QStringLiteral("2"));
+    const auto counters = readCsv(path("counters.csv"));
+    QCOMPARE(at(counters, 1, "order"), QStringLiteral("1"));
+    QCOMPARE(at(counters, 2, "cell"), QStringLiteral("2"));
+    QFile file(path("dictionary.json"));
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    QVERIFY(!file.readAll().contains("from 0"));
 }
 
 void TestReportExport::replacesFilesWhole() {
