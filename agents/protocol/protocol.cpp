@@ -15,10 +15,11 @@
 namespace knobscope::protocol {
 
 KNOBSCOPE_WIRE_FORM(UndoReport, name, interface, original, found, now, restored, changed_by_other,
-                    error)
-KNOBSCOPE_WIRE_FORM(HelloParams, protocol, run, lease_seconds)
+                    interface_gone, error)
+KNOBSCOPE_WIRE_FORM(HelloParams, protocol, run, group, lease_seconds)
 KNOBSCOPE_WIRE_FORM(HelloResult, protocol, version, build, hostname, kernel, arch, uid, pid,
                     guardian_pid, cpus, machine_id, recovered)
+KNOBSCOPE_WIRE_FORM(ClaimParams, hold)
 KNOBSCOPE_WIRE_FORM(InterfaceParams, interface)
 KNOBSCOPE_WIRE_FORM(Environment, facts, interfaces)
 KNOBSCOPE_WIRE_FORM(Snapshot, time_ns, counters)

@@ -31,9 +31,10 @@ inline constexpr const char* kHello = "hello";              ///< HelloParams →
 inline constexpr const char* kPing = "ping";                ///< {} → {}; renews the lease
 inline constexpr const char* kEnvironment = "environment";  ///< InterfaceParams → Environment
 inline constexpr const char* kSnapshot = "snapshot";        ///< InterfaceParams → Snapshot
+inline constexpr const char* kHostClaim = "host.claim";     ///< ClaimParams → {}
 inline constexpr const char* kKnobRead = "knob.read";       ///< [KnobTarget] → [KnobReading]
 inline constexpr const char* kKnobApply = "knob.apply";     ///< [KnobSetting] → [KnobOutcome]
-inline constexpr const char* kKnobRestore = "knob.restore"; ///< {} → [UndoReport]
+inline constexpr const char* kKnobRestore = "knob.restore"; ///< {} → [UndoReport]; ends the claim
 inline constexpr const char* kTrafficPrepare = "traffic.prepare"; ///< PrepareParams → PrepareResult
 inline constexpr const char* kTrafficStart = "traffic.start";     ///< {} → {}
 inline constexpr const char* kTrafficResult = "traffic.result"; ///< {} → TrafficResult, at the end
@@ -55,7 +56,7 @@ inline constexpr int kInvalidParams = -32602;
 inline constexpr int kInternal = -32603;
 inline constexpr int kVersionMismatch = 1; ///< the other end speaks another protocol version
 inline constexpr int kKnob = 2;            ///< a knob could not be read or set
-inline constexpr int kBusy = 3;            ///< another run holds this host's knobs
+inline constexpr int kBusy = 3;            ///< another run holds this host
 inline constexpr int kTraffic = 4;         ///< the test connection failed; message says why
 inline constexpr int kCancelled = 5;       ///< traffic.cancel ended it
 inline constexpr int kState = 6;           ///< the method does not fit the agent's state
@@ -70,6 +71,7 @@ struct UndoReport {
     std::optional<std::string> now;   ///< what it has after it
     bool restored = false;
     bool changed_by_other = false; ///< found differs from what the agent had set
+    bool interface_gone = false;   ///< not restored now; it will be once the interface is there
     std::string error;             ///< why not, when not restored
 };
 void to_json(Json& j, const UndoReport& value);
@@ -78,6 +80,7 @@ void from_json(const Json& j, UndoReport& value);
 struct HelloParams {
     int protocol = kVersion;
     std::string run;           ///< name of the run, for the journal and other people's messages
+    std::string group;         ///< the same for agents of one run, of no others; empty: the name
     double lease_seconds = 10; ///< without a ping for this long, knobs go back and the agent ends
 };
 void to_json(Json& j, const HelloParams& value);
@@ -99,6 +102,14 @@ struct HelloResult {
 };
 void to_json(Json& j, const HelloResult& value);
 void from_json(const Json& j, HelloResult& value);
+
+/// Asks for the host as a whole, so that no other run disturbs what this one measures. kBusy names
+/// the run that has it. Agents of one run share it. knob.restore and the agent's end let go of it.
+struct ClaimParams {
+    bool hold = true; ///< false only asks whether another run has it
+};
+void to_json(Json& j, const ClaimParams& value);
+void from_json(const Json& j, ClaimParams& value);
 
 struct InterfaceParams {
     std::string interface; ///< empty: host-wide parts only

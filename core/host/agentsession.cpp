@@ -58,6 +58,7 @@ Result<std::unique_ptr<HostSession>> AgentSession::greet(std::unique_ptr<Transpo
 Result<void> AgentSession::exchangeHello(const HostOptions& options, const CancelToken& cancel) {
     protocol::HelloParams params;
     params.run = options.run.toStdString();
+    params.group = options.group.toStdString();
     params.lease_seconds = double(options.lease.count());
     auto answer = m_link.call(protocol::method::kHello, params, options.connectTimeout);
     while (answer.wait_for(std::chrono::milliseconds(20)) != std::future_status::ready) {

@@ -23,7 +23,8 @@ private:
 };
 
 struct HostOptions {
-    QString run; ///< name for the host's journal
+    QString run;   ///< name for the host's journal
+    QString group; ///< the same for the agents of one run, of no others; empty: the name
     std::chrono::milliseconds connectTimeout{10000};
     std::chrono::milliseconds pingInterval{1000};
     std::chrono::milliseconds lostAfter{5000}; ///< no answer to pings for this long: contact lost

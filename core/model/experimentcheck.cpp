@@ -18,19 +18,19 @@ namespace {
 constexpr int kMaxValues = 1000;
 constexpr int kMaxRepeats = 1000;
 constexpr double kMaxSeconds = 86400;
+/// Less than this measures the clock rather than the network.
+constexpr double kMinSeconds = 0.01;
 
 tl::unexpected<Error> wrong(const QString& path, const QString& what) {
     return fail(Error::Code::BadInput, path + QStringLiteral(": ") + what);
 }
 
-Result<void> checkSeconds(const QString& path, double seconds, bool zeroAllowed) {
-    const bool enough = zeroAllowed ? seconds >= 0 : seconds > 0;
-    if (std::isfinite(seconds) && enough && seconds <= kMaxSeconds)
+Result<void> checkSeconds(const QString& path, double seconds, double least = 0) {
+    if (std::isfinite(seconds) && seconds >= least && seconds <= kMaxSeconds)
         return {};
-    return wrong(path,
-                 QStringLiteral("must be %1 and at most %2 seconds.")
-                     .arg(zeroAllowed ? QStringLiteral("0 or more") : QStringLiteral("more than 0"))
-                     .arg(kMaxSeconds));
+    return wrong(
+        path,
+        QStringLiteral("must be %1 or more and at most %2 seconds.").arg(least).arg(kMaxSeconds));
 }
 
 Result<void> checkWhole(const QString& path, int value, int least, int most) {
@@ -145,10 +145,9 @@ Result<void> checkTest(const TestSpec& test) {
         return wrong(QStringLiteral("test.backend"),
                      QStringLiteral("there is no backend \"%1\"; known: builtin.")
                          .arg(test.backend.left(60)));
-    if (auto ok = checkSeconds(QStringLiteral("test.seconds"), test.seconds, false); !ok)
+    if (auto ok = checkSeconds(QStringLiteral("test.seconds"), test.seconds, kMinSeconds); !ok)
         return ok;
-    if (auto ok = checkSeconds(QStringLiteral("test.warmup_seconds"), test.warmupSeconds, true);
-        !ok)
+    if (auto ok = checkSeconds(QStringLiteral("test.warmup_seconds"), test.warmupSeconds); !ok)
         return ok;
     for (auto it = test.options.begin(); it != test.options.end(); ++it) {
         const QString path = QStringLiteral("test.") + it.key();
@@ -200,17 +199,19 @@ Result<void> checkTwins(const Experiment& experiment, qsizetype index, const Kno
                             (oneInterface || axis.knob.startsWith(QLatin1String("sysctl:")));
     for (qsizetype i = 0; i < index; ++i) {
         const Axis& earlier = experiment.axes[i];
-        if (earlier.knob != axis.knob)
+        if (!sameSetting(earlier.knob, axis.knob))
             continue;
+        const QString name = earlier.knob == axis.knob
+                                 ? axis.knob
+                                 : QStringLiteral("%1 (as %2)").arg(axis.knob, earlier.knob);
         if (overlap(earlier.side, axis.side))
             return wrong(
-                path,
-                QStringLiteral("axes[%1] moves %2 on this side already.").arg(i).arg(axis.knob));
+                path, QStringLiteral("axes[%1] moves %2 on this side already.").arg(i).arg(name));
         if (oneSetting)
             return wrong(path, QStringLiteral("axes[%1] moves %2 already, and both sides are this "
                                               "computer, which has it once. Use side \"both\".")
                                    .arg(i)
-                                   .arg(axis.knob));
+                                   .arg(name));
     }
     return {};
 }
@@ -287,10 +288,13 @@ Result<void> checkSize(const Experiment& experiment) {
 }
 
 Result<void> checkPlan(const PlanSpec& plan) {
-    if (auto ok = checkWhole(QStringLiteral("plan.repeats.min"), plan.repeatsMin, 1, kMaxRepeats);
+    const QString repeats = QStringLiteral("plan.repeats");
+    const bool fixed = plan.repeatsMin == plan.repeatsMax; // written as one number
+    if (auto ok = checkWhole(fixed ? repeats : repeats + QStringLiteral(".min"), plan.repeatsMin, 1,
+                             kMaxRepeats);
         !ok)
         return ok;
-    if (auto ok = checkWhole(QStringLiteral("plan.repeats.max"), plan.repeatsMax, 1, kMaxRepeats);
+    if (auto ok = checkWhole(repeats + QStringLiteral(".max"), plan.repeatsMax, 1, kMaxRepeats);
         !ok)
         return ok;
     if (plan.repeatsMax < plan.repeatsMin)
@@ -303,7 +307,7 @@ Result<void> checkPlan(const PlanSpec& plan) {
     if (!(plan.halfWidthPercent > 0 && plan.halfWidthPercent <= 100))
         return wrong(QStringLiteral("plan.confidence.half_width_percent"),
                      QStringLiteral("must be more than 0 and at most 100."));
-    if (auto ok = checkSeconds(QStringLiteral("plan.pause_seconds"), plan.pauseSeconds, true); !ok)
+    if (auto ok = checkSeconds(QStringLiteral("plan.pause_seconds"), plan.pauseSeconds); !ok)
         return ok;
     return checkWhole(QStringLiteral("plan.retries"), plan.retries, 0, 100);
 }

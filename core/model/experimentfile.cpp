@@ -99,7 +99,7 @@ Axis readAxis(const Json& json, const QString& path, ObjectReader& root) {
     ObjectReader reader(json, path);
     reader.allow({QStringLiteral("knob"), QStringLiteral("side"), QStringLiteral("values")});
     Axis axis;
-    axis.knob = reader.string("knob", true);
+    axis.knob = canonicalKnobName(reader.string("knob", true));
     if (reader.has("side")) {
         const QString name = reader.string("side", true);
         const auto side = sideFromName(name);
@@ -124,8 +124,12 @@ Exclusion readExclusion(const Json& json, const QString& path, ObjectReader& roo
     Exclusion exclusion;
     if (json.is_object()) {
         for (const auto& item : json.items()) {
-            const QString knob = QString::fromStdString(item.key());
-            exclusion[knob] = readValue(item.value(), reader.pathOf(knob), reader);
+            const QString spelt = QString::fromStdString(item.key());
+            const QString knob = canonicalKnobName(spelt);
+            if (exclusion.contains(knob))
+                reader.fail(reader.pathOf(spelt),
+                            QStringLiteral("%1 is there twice, spelt in two ways.").arg(knob));
+            exclusion[knob] = readValue(item.value(), reader.pathOf(spelt), reader);
         }
     }
     root.take(reader);

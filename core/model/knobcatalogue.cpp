@@ -7,6 +7,8 @@
 #include <QJsonObject>
 #include <QRegularExpression>
 
+#include <algorithm>
+
 namespace knobscope {
 
 namespace {
@@ -58,6 +60,8 @@ KnobEntry entryFrom(const QJsonObject& object, const KnobEntry& base) {
     entry.maximum = object[QLatin1String("max")].toInteger();
     entry.words = stringList(object[QLatin1String("words")]);
     entry.tests = stringList(object[QLatin1String("tests")]);
+    entry.aliases = stringList(object[QLatin1String("aliases")]);
+    entry.covers = object[QLatin1String("covers")].toString();
     return entry;
 }
 
@@ -105,7 +109,46 @@ const KnobCatalogue& knobCatalogue() {
     return catalogue;
 }
 
-std::optional<KnobEntry> findKnob(const QString& name) {
+QString canonicalKnobName(const QString& name) {
+    const QString prefix = QStringLiteral("sysctl:");
+    if (name.startsWith(prefix)) {
+        QString member = name.mid(prefix.size());
+        // As sysctl(8): the first separator tells which of the two it is, and the other one then
+        // stands for itself ("net/ipv4/conf/eth0.1/mtu" is "net.ipv4.conf.eth0/1.mtu").
+        const auto isSeparator = [](QChar c) {
+            return c == QLatin1Char('.') || c == QLatin1Char('/');
+        };
+        const auto first = std::find_if(member.cbegin(), member.cend(), isSeparator);
+        if (first == member.cend() || *first == QLatin1Char('.'))
+            return name;
+        for (QChar& c : member) {
+            if (isSeparator(c))
+                c = c == QLatin1Char('.') ? QLatin1Char('/') : QLatin1Char('.');
+        }
+        return prefix + member;
+    }
+    for (const KnobEntry& entry : knobCatalogue().knobs) {
+        if (entry.aliases.contains(name))
+            return entry.info.name;
+    }
+    return name;
+}
+
+bool sameSetting(const QString& knob, const QString& other) {
+    if (knob == other)
+        return true;
+    const auto covers = [](const QString& group, const QString& member) {
+        const auto entry = findKnob(group);
+        return entry && !entry->covers.isEmpty() &&
+               QRegularExpression(QRegularExpression::wildcardToRegularExpression(entry->covers))
+                   .match(member)
+                   .hasMatch();
+    };
+    return covers(knob, other) || covers(other, knob);
+}
+
+std::optional<KnobEntry> findKnob(const QString& wanted) {
+    const QString name = canonicalKnobName(wanted);
     const KnobCatalogue& catalogue = knobCatalogue();
     for (const KnobEntry& entry : catalogue.knobs) {
         if (entry.info.name == name)

@@ -23,8 +23,10 @@ struct KnobEntry {
     ValueKind kind = ValueKind::Text;
     qint64 minimum = 0;
     qint64 maximum = 0;
-    QStringList words; ///< taken beside the kind's own values
-    QStringList tests; ///< kinds of test it fits; empty: all
+    QStringList words;   ///< taken beside the kind's own values
+    QStringList tests;   ///< kinds of test it fits; empty: all
+    QStringList aliases; ///< other spellings of the name
+    QString covers;      ///< the names it stands for, with '*' for any text; empty: only its own
 };
 
 /// A kind of host knob whose names only the host knows, such as sysctl:.
@@ -41,7 +43,15 @@ struct KnobCatalogue {
 /// The catalogue that is compiled in; constant, so any thread may read it.
 [[nodiscard]] const KnobCatalogue& knobCatalogue();
 
-/// Entry of any well-formed knob name; absent for others.
+/// The one spelling of a knob's name: "sysctl:net/ipv4/tcp_rmem" is "sysctl:net.ipv4.tcp_rmem".
+/// What is no knob stays as it is.
+[[nodiscard]] QString canonicalKnobName(const QString& name);
+
+/// Whether two canonical names move the same setting ("feature:tso" and
+/// "feature:tx-tcp-segmentation").
+[[nodiscard]] bool sameSetting(const QString& knob, const QString& other);
+
+/// Entry of any well-formed knob name, under its one spelling; absent for others.
 [[nodiscard]] std::optional<KnobEntry> findKnob(const QString& name);
 
 /// Whether the knob means something to a kind of test ("burst" needs tcp_rr). Host knobs always do.

@@ -28,6 +28,11 @@ Pending<protocol::Snapshot> snapshot(HostSession& host, const QString& interface
         host.call(protocol::method::kSnapshot, interfaceParams(interface), kReadTimeout));
 }
 
+Pending<Json> claim(HostSession& host, bool hold) {
+    return Pending<Json>(
+        host.call(protocol::method::kHostClaim, protocol::ClaimParams{hold}, kKnobTimeout));
+}
+
 Pending<std::vector<protocol::KnobReading>>
 readKnobs(HostSession& host, const std::vector<protocol::KnobTarget>& knobs) {
     return Pending<std::vector<protocol::KnobReading>>(
@@ -79,6 +84,11 @@ QString undoFailureText(const QString& host, const protocol::UndoReport& report)
     const QString where = report.interface.empty()
                               ? QString()
                               : QStringLiteral(" of ") + QString::fromStdString(report.interface);
+    if (report.interface_gone)
+        return QStringLiteral("%1: %2%3 is not back to \"%4\": %5. It will be put back when the "
+                              "interface is there again; if it was renamed, set it by hand")
+            .arg(host, QString::fromStdString(report.name), where,
+                 QString::fromStdString(report.original), QString::fromStdString(report.error));
     QString text = QStringLiteral("%1: %2%3 could not be put back: set it to \"%4\" by hand")
                        .arg(host, QString::fromStdString(report.name), where,
                             QString::fromStdString(report.original));

@@ -39,6 +39,9 @@ private:
 namespace agentcalls {
 Pending<protocol::Environment> environment(HostSession& host, const QString& interface);
 Pending<protocol::Snapshot> snapshot(HostSession& host, const QString& interface);
+/// With `hold` the host is this run's until restoreKnobs() or the end of the session; without, the
+/// question whether another run has it. HostUnusable names that run.
+Pending<Json> claim(HostSession& host, bool hold);
 Pending<std::vector<protocol::KnobReading>>
 readKnobs(HostSession& host, const std::vector<protocol::KnobTarget>& knobs);
 Pending<std::vector<protocol::KnobOutcome>>

@@ -17,6 +17,9 @@ public:
     [[nodiscard]] HostSession& at(Side side) const {
         return side == Side::Receiver ? *m_receiver : *m_sender;
     }
+    /// Holds both hosts for this run, so that no other disturbs it. While another has one, which
+    /// may be a dead run's guardian on its way out, it waits up to `patience`; then HostUnusable.
+    Result<void> claim(std::chrono::milliseconds patience, const CancelToken& cancel);
     /// The host whose contact is lost, if any.
     [[nodiscard]] std::optional<Side> lostSide() const;
 

@@ -20,6 +20,8 @@ namespace {
 
 /// Most test settings that are tried; each costs one connection.
 constexpr int kMaxConnectionChecks = 32;
+/// For the guardian of a run that died just now; a living run is not waited for.
+constexpr std::chrono::seconds kWaitForOthers{3};
 
 class Preflight {
 public:
@@ -94,7 +96,10 @@ void Preflight::describeAgent(const HostSession& host) {
            .arg(hello.uid == 0 ? QStringLiteral("root")
                                : QStringLiteral("not root: host knobs need root")));
     for (const protocol::UndoReport& undo : hello.recovered) {
-        if (undo.restored)
+        if (undo.interface_gone)
+            warn(host.label(), QStringLiteral("Left over by an earlier run"),
+                 undoFailureText(host.label(), undo));
+        else if (undo.restored)
             warn(
                 host.label(), QStringLiteral("Left over by an earlier run"),
                 QStringLiteral("%1 was put back to %2")
@@ -105,11 +110,9 @@ void Preflight::describeAgent(const HostSession& host) {
     }
 }
 
-/// Asking for no change tells whether another run holds the host's knobs.
 void Preflight::checkFree(HostSession& host) {
-    const auto applied = agentcalls::applyKnobs(host, {}).get();
-    if (!applied)
-        warn(host.label(), QStringLiteral("Knobs"), applied.error().text());
+    if (const auto free = agentcalls::claim(host, false).get(); !free)
+        warn(host.label(), QStringLiteral("In use"), free.error().text());
 }
 
 void Preflight::checkPlace(HostSession& host, Side side) {
@@ -278,6 +281,10 @@ PreflightReport preflight(const Experiment& experiment, const HostOptions& optio
     auto hosts = HostPair::open(experiment, named, cancel);
     if (!hosts) {
         checks.failed({}, QStringLiteral("Hosts"), hosts.error());
+        return checks.report();
+    }
+    if (const auto held = hosts->claim(kWaitForOthers, cancel); !held) {
+        checks.failed({}, QStringLiteral("Hosts"), held.error());
         return checks.report();
     }
     for (Side side : kBothSides) {

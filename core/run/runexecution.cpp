@@ -3,6 +3,7 @@
 
 #include "core/model/metrics.h"
 #include "core/model/plan.h"
+#include "core/model/plural.h"
 #include "core/run/agentcalls.h"
 
 #include <QThread>
@@ -12,7 +13,7 @@ namespace knobscope {
 namespace {
 constexpr int kMeasured = -1;
 constexpr int kReconnectTries = 3;
-constexpr qint64 kGuardianSlackMs = 3000;
+constexpr std::chrono::seconds kGuardianSlack{3};
 
 Error cancelledError() {
     return {Error::Code::Cancelled, QStringLiteral("Stopped by the user")};
@@ -71,19 +72,15 @@ Result<void> RunExecution::connectHosts() {
         sender == receiver ? QStringLiteral("Connecting to %1").arg(sender)
                            : QStringLiteral("Connecting to %1 and %2").arg(sender, receiver));
     HostOptions options = m_options;
-    // Named anew for each connection: the journal of an agent that is still about to undo its
-    // knobs belongs to somebody else.
-    options.run = QStringLiteral("%1 (run %2, connection %3)")
-                      .arg(experiment.name)
-                      .arg(m_run.info.id)
-                      .arg(++m_connections);
+    options.run = QStringLiteral("%1 (run %2)").arg(experiment.name).arg(m_run.info.id);
     auto hosts = HostPair::open(experiment, options, m_cancel);
     if (!hosts)
         return tl::unexpected<Error>(hosts.error());
     m_hosts.emplace(std::move(*hosts));
     noteRecovered();
     watchIntervals();
-    return {};
+    // After lost contact the old agent's guardian still has the host until its lease is over.
+    return m_hosts->claim(m_options.lease + kGuardianSlack, m_cancel);
 }
 
 Result<void> RunExecution::reconnectHosts() {
@@ -96,34 +93,16 @@ Result<void> RunExecution::reconnectHosts() {
         const auto connected = connectHosts();
         if (connected) {
             m_unverified.clear();
-            return waitForGuardians();
+            return {};
         }
+        if (connected.error().code == Error::Code::Cancelled)
+            return connected;
         last = connected.error();
         emit m_controller.logged(QStringLiteral("Not reachable again yet: %1").arg(last.text()));
         if (!pause(1))
             return tl::unexpected<Error>(cancelledError());
     }
     return tl::unexpected<Error>(last);
-}
-
-/// After lost contact the old agent's guardian still holds the host's knobs until its lease is
-/// over. Asking for no change tells when it is done.
-Result<void> RunExecution::waitForGuardians() {
-    QElapsedTimer waited;
-    waited.start();
-    const auto limit = std::chrono::milliseconds(m_options.lease).count() + kGuardianSlackMs;
-    for (Side side : kBothSides) {
-        for (;;) {
-            const auto applied = agentcalls::applyKnobs(m_hosts->at(side), {}).get();
-            if (applied)
-                break;
-            if (waited.elapsed() > limit || needsReconnect(applied.error()))
-                return tl::unexpected<Error>(applied.error());
-            if (!pause(0.2))
-                return tl::unexpected<Error>(cancelledError());
-        }
-    }
-    return {};
 }
 
 Result<void> RunExecution::storeFacts() {
@@ -279,6 +258,10 @@ void RunExecution::noteUnknown(Side side, const Error& error) {
 void RunExecution::noteUndo(const QString& host, const std::vector<protocol::UndoReport>& reports) {
     for (const protocol::UndoReport& report : reports) {
         const QString knob = QString::fromStdString(report.name);
+        if (report.interface_gone) {
+            emit m_controller.logged(undoFailureText(host, report));
+            continue;
+        }
         if (!report.restored) {
             const QString text = undoFailureText(host, report);
             m_notRestored.append(text);
@@ -376,6 +359,9 @@ RunOutcome RunExecution::conclude(const Result<void>& ended) {
         outcome.message = ended.error().text();
         state = RunState::Failed;
         switch (ended.error().code) {
+        case Error::Code::Storage: // measured, but not kept
+            outcome.status = ExitStatus::SamplesFailed;
+            break;
         case Error::Code::Cancelled:
             outcome.status = ExitStatus::Cancelled;
             state = RunState::Cancelled;
@@ -388,7 +374,8 @@ RunOutcome RunExecution::conclude(const Result<void>& ended) {
         }
     } else if (const int missing = missingSamples(); missing > 0) {
         outcome.status = ExitStatus::SamplesFailed;
-        outcome.message = QStringLiteral("%1 samples could not be measured").arg(missing);
+        outcome.message = QStringLiteral("%1 could not be measured")
+                              .arg(counted(missing, QStringLiteral("sample")));
         state = RunState::Failed;
     }
     for (const QString& host : m_unverified)
@@ -396,9 +383,9 @@ RunOutcome RunExecution::conclude(const Result<void>& ended) {
     outcome.notRestored = m_notRestored;
     if (!m_notRestored.isEmpty()) {
         outcome.status = ExitStatus::KnobNotRestored;
-        outcome.message +=
-            (outcome.message.isEmpty() ? QString() : QStringLiteral("; ")) +
-            QStringLiteral("%1 knobs could not be put back").arg(m_notRestored.size());
+        outcome.message += (outcome.message.isEmpty() ? QString() : QStringLiteral("; ")) +
+                           QStringLiteral("%1 could not be put back")
+                               .arg(counted(m_notRestored.size(), QStringLiteral("knob")));
     }
     if (const auto stored = m_store.setRunState(m_run.info.id, state, outcome.message); !stored) {
         outcome.message = stored.error().text();

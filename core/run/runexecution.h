@@ -22,7 +22,6 @@ public:
 private:
     Result<void> connectHosts();
     Result<void> reconnectHosts();
-    Result<void> waitForGuardians();
     Result<void> storeFacts();
     Result<void> measureAll();
     Result<void> measureBlock(int block);
@@ -54,7 +53,6 @@ private:
     int m_done = 0;
     int m_doneHere = 0; ///< in this execution, for the pace
     int m_order = 0;
-    int m_connections = 0;
     QElapsedTimer m_clock;
 };
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/run/sampleresult.h"
 
+#include "core/model/plural.h"
 #include "core/run/trafficsetup.h"
 
 #include <algorithm>
@@ -127,9 +128,10 @@ void addSide(SampleRecord& sample, Side side, const TrafficResult& result) {
     if (result.cpu)
         addCpu(sample, side, *result.cpu);
     if (result.strangers > 0)
-        sample.flags.append(QStringLiteral("%1: %2 connections from strangers were dropped")
-                                .arg(sideName(side))
-                                .arg(result.strangers));
+        sample.flags.append(
+            QStringLiteral("%1: %2 from strangers %3 dropped")
+                .arg(sideName(side), counted(result.strangers, QStringLiteral("connection")),
+                     result.strangers == 1 ? QStringLiteral("was") : QStringLiteral("were")));
 }
 
 void addTotals(SampleRecord& sample, const Experiment& experiment, const TrafficResult& dataSender,
@@ -137,6 +139,8 @@ void addTotals(SampleRecord& sample, const Experiment& experiment, const Traffic
     const bool stream = experiment.test.kind == QLatin1String("tcp_stream");
     if (stream) {
         const auto bytes = static_cast<double>(sumOf(dataReceiver, &StreamResult::bytes_received));
+        if (bytes <= 0)
+            sample.flags.append(QStringLiteral("Nothing arrived in the measured time"));
         add(sample, Side::Whole, QStringLiteral("elapsed_s"), dataReceiver.elapsed_s);
         if (dataReceiver.elapsed_s > 0)
             add(sample, Side::Whole, QStringLiteral("throughput_mbit_s"),
@@ -147,6 +151,8 @@ void addTotals(SampleRecord& sample, const Experiment& experiment, const Traffic
         return;
     }
     const auto transactions = static_cast<double>(sumOf(client, &StreamResult::transactions));
+    if (transactions <= 0)
+        sample.flags.append(QStringLiteral("No transaction ended in the measured time"));
     add(sample, Side::Whole, QStringLiteral("elapsed_s"), client.elapsed_s);
     if (client.elapsed_s > 0)
         add(sample, Side::Whole, QStringLiteral("transactions_s"), transactions / client.elapsed_s);
@@ -193,6 +199,17 @@ void checkTestKnobs(SampleRecord& sample, const Experiment& experiment, const Ce
             flag(QStringLiteral("congestion_control"), control.text,
                  QString::fromStdString(*taken));
     }
+}
+
+/// A route that remembers a smaller MTU makes every segment smaller than the interface would.
+void checkPathMtu(SampleRecord& sample) {
+    const auto sender = sample.metric(QStringLiteral("tcpi_pmtu"), Side::Sender);
+    const auto receiver = sample.metric(QStringLiteral("tcpi_pmtu"), Side::Receiver);
+    if (sender && receiver && *sender != *receiver)
+        sample.flags.append(
+            QStringLiteral("The ends see different path MTUs: sender %1, receiver %2")
+                .arg(*sender, 0, 'f', 0)
+                .arg(*receiver, 0, 'f', 0));
 }
 
 std::optional<qint64> deltaOf(quint64 before, quint64 after) {
@@ -286,6 +303,7 @@ void fillSample(SampleRecord& sample, const Experiment& experiment, const Cell& 
     }
     if (known)
         add(sample, Side::Whole, QStringLiteral("retransmits"), retransmits);
+    checkPathMtu(sample);
 }
 
 } // namespace knobscope

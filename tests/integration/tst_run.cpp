@@ -50,6 +50,9 @@ private slots:
     void stopPutsKnobsBack();
     void smallMtuNeverCostsIpv6Addresses();
     void recoverTellsOfALivingRun();
+    void secondRunIsRefused();
+    void keysThatDoNotPass_data();
+    void keysThatDoNotPass();
     void wrongExperiments_data();
     void wrongExperiments();
 
@@ -269,12 +272,89 @@ void TestRun::recoverTellsOfALivingRun() {
     CliProcess recover({QStringLiteral("recover"), QStringLiteral("host1"),
                         QStringLiteral("--ssh-config"), m_lab.sshConfig()});
     QCOMPARE(recover.waitForEnd(), 4);
-    QVERIFY2(recover.errorText().contains("held by"), recover.errorText());
+    QVERIFY2(recover.errorText().contains("in use by"), recover.errorText());
     QCOMPARE(::kill(static_cast<pid_t>(cli.pid()), SIGINT), 0);
     QCOMPARE(cli.waitForEnd(), 130);
     CliProcess again({QStringLiteral("recover"), QStringLiteral("host1"),
                       QStringLiteral("--ssh-config"), m_lab.sshConfig()});
     QCOMPARE(again.waitForEnd(), 0);
+}
+
+/// A second run would disturb what the first measures, also when neither sets a host knob.
+void TestRun::secondRunIsRefused() {
+    QJsonObject experiment{
+        {QStringLiteral("test"), QJsonObject{{QStringLiteral("kind"), QStringLiteral("tcp_stream")},
+                                             {QStringLiteral("seconds"), 1}}},
+        {QStringLiteral("axes"),
+         QJsonArray{axis(QStringLiteral("window"), QStringLiteral("both"), {"64K", "128K"})}},
+        {QStringLiteral("plan"), plan(10)}};
+    const QString file = m_run->write(experiment);
+    CliProcess first(m_run->runArguments(file));
+    QVERIFY2(first.waitForSample(), first.errorText());
+    QStringList arguments = m_run->runArguments(file);
+    arguments.replaceInStrings(m_run->database(), m_run->path(QStringLiteral("other.db")));
+    CliProcess second(arguments);
+    QCOMPARE(second.waitForEnd(), 3);
+    QVERIFY2(second.errorText().contains("in use by"), second.errorText());
+    QVERIFY(second.events().constLast().value(QStringLiteral("run")).toInt() == 0);
+    QCOMPARE(::kill(static_cast<pid_t>(first.pid()), SIGINT), 0);
+    QCOMPARE(first.waitForEnd(), 130);
+    for (const QJsonObject& event : first.events())
+        QVERIFY(event.value(QStringLiteral("state")) != QStringLiteral("failed"));
+}
+
+void TestRun::keysThatDoNotPass_data() {
+    QTest::addColumn<QString>("option");
+    QTest::addColumn<QString>("says");
+    QTest::newRow("refused key") << QStringLiteral("IdentityFile") << "key";
+    QTest::newRow("changed host key") << QStringLiteral("UserKnownHostsFile") << "has changed";
+    QTest::newRow("unknown host key") << QStringLiteral("nothing") << "not known";
+}
+
+void TestRun::keysThatDoNotPass() {
+    QFETCH(QString, option);
+    QFETCH(QString, says);
+    const QString key = m_run->path(QStringLiteral("stranger"));
+    if (!QFile::exists(key))
+        QCOMPARE(QProcess::execute(QStringLiteral("ssh-keygen"),
+                                   {"-q", "-t", "ed25519", "-N", "", "-f", key}),
+                 0);
+    const QString known = m_run->path(QStringLiteral("known_hosts"));
+    QFile strangersKey(key + QStringLiteral(".pub"));
+    QVERIFY(strangersKey.open(QIODevice::ReadOnly));
+    QFile knownFile(known);
+    QVERIFY(knownFile.open(QIODevice::WriteOnly));
+    const QByteArray words = strangersKey.readAll().trimmed();
+    if (option != QStringLiteral("nothing"))
+        knownFile.write(m_lab.host(0).controlAddress.toUtf8() + ' ' +
+                        words.left(words.lastIndexOf(' ')) + '\n');
+    knownFile.close();
+
+    QFile config(m_lab.sshConfig());
+    QVERIFY(config.open(QIODevice::ReadOnly));
+    QString text = QString::fromUtf8(config.readAll());
+    if (option == QStringLiteral("IdentityFile"))
+        text.replace(m_lab.identity(), key);
+    else
+        text.replace(m_lab.knownHosts(), known);
+    QFile other(m_run->path(QStringLiteral("ssh_config")));
+    QVERIFY(other.open(QIODevice::WriteOnly));
+    other.write(text.toUtf8());
+    other.close();
+
+    const QString file = m_run->write(
+        {{QStringLiteral("test"),
+          QJsonObject{{QStringLiteral("kind"), QStringLiteral("tcp_stream")},
+                      {QStringLiteral("seconds"), 1}}},
+         {QStringLiteral("axes"),
+          QJsonArray{axis(QStringLiteral("window"), QStringLiteral("both"), {"64K"})}}});
+    QStringList arguments = m_run->runArguments(file);
+    arguments.replaceInStrings(m_lab.sshConfig(), other.fileName());
+    CliProcess cli(arguments);
+    QCOMPARE(cli.waitForEnd(), 3);
+    const QByteArray message = cli.errorText();
+    QVERIFY2(message.contains(says.toUtf8()), message);
+    QVERIFY2(message.contains("host1"), message);
 }
 
 void TestRun::wrongExperiments_data() {
@@ -299,6 +379,10 @@ void TestRun::wrongExperiments_data() {
     QTest::newRow("unknown knob") << axes({axis("windwo", "both", {"32K"})}) << 2 << "windwo";
     QTest::newRow("bad value") << axes({axis("window", "both", {"many"})}) << 2 << "many";
     QTest::newRow("empty axis") << axes({axis("window", "both", {})}) << 2 << "axes[0]";
+    QTest::newRow("one setting, two spellings")
+        << axes({axis("sysctl:net.ipv4.tcp_sack", "sender", {0}),
+                 axis("sysctl:net/ipv4/tcp_sack", "sender", {1})})
+        << 2 << "axes[1]";
     QTest::newRow("same host twice")
         << hosts(host1, with(host1, "address", "10.9.9.9")) << 2 << "host1";
     QTest::newRow("same machine, two names")

@@ -166,10 +166,13 @@ Json Guardian::carryOut(const Request& request) {
     Json result;
     if (request.method == method::kHello) {
         const auto params = paramsAs<protocol::HelloParams>(request);
-        m_keeper.setRun(params.run);
+        m_keeper.setRun(params.run, params.group);
         m_lease = std::chrono::duration_cast<Clock::duration>(
             std::chrono::duration<double>(params.lease_seconds));
         result = std::exchange(m_recovered, {});
+    } else if (request.method == method::kHostClaim) {
+        m_keeper.claim(paramsAs<protocol::ClaimParams>(request).hold);
+        result = Json::object();
     } else if (request.method == method::kKnobRead) {
         result = KnobKeeper::read(paramsAs<std::vector<protocol::KnobTarget>>(request));
     } else if (request.method == method::kKnobApply) {

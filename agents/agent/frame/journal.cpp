@@ -55,6 +55,7 @@ bool writeAll(int fd, const std::string& text) {
 std::string headerLine(const JournalContent& content) {
     return toLine({{"journal", JournalContent::kFormat},
                    {"run", content.run},
+                   {"group", content.group},
                    {"pid", content.pid},
                    {"started", content.started},
                    {"boot", content.host.boot},
@@ -80,6 +81,7 @@ bool readHeader(const Json& line, JournalContent& content) {
     if (content.format != JournalContent::kFormat)
         return true;
     content.run = line.value("run", std::string());
+    content.group = line.value("group", content.run);
     content.pid = line.value("pid", std::int64_t{0});
     content.started = line.value("started", std::int64_t{0});
     content.host.boot = line.at("boot").get<std::string>();

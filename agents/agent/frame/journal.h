@@ -43,7 +43,8 @@ struct JournalContent {
     static constexpr int kFormat = 1;
     int format = kFormat;
     std::string run;
-    std::int64_t pid = 0;     ///< of the guardian
+    std::string group;    ///< of agents that belong together; the run's name where it is not told
+    std::int64_t pid = 0; ///< of the guardian
     std::int64_t started = 0; ///< seconds since 1970
     HostIdentity host;
     std::vector<TouchedKnob> knobs; ///< still to be put back, in the order first touched

@@ -42,6 +42,17 @@ void refuseContradictions(const std::vector<KnobSetting>& settings) {
     }
 }
 
+/// The interface may have been renamed, or come back with its old name and settings.
+UndoReport keptForLater(const TouchedKnob& knob) {
+    UndoReport report;
+    report.name = knob.knob.name;
+    report.interface = knob.knob.interface;
+    report.original = knob.original;
+    report.interface_gone = true;
+    report.error = "there is no interface " + knob.knob.interface + " now";
+    return report;
+}
+
 } // namespace
 
 /// One setting on its way.
@@ -73,10 +84,10 @@ std::vector<KnobReading> KnobKeeper::read(const std::vector<KnobTarget>& knobs) 
 std::vector<KnobOutcome> KnobKeeper::apply(const std::vector<KnobSetting>& settings) {
     refuseContradictions(settings);
     std::vector<KnobOutcome> outcomes(settings.size());
-    const auto dir = JournalDir::lock(true, kLockWait);
-    claim(*dir); // also for no settings at all: that asks whether the knobs are free
     if (settings.empty())
         return outcomes;
+    const auto dir = JournalDir::lock(true, kLockWait);
+    refuseOthers(*dir);
 
     std::vector<Step> steps;
     for (std::size_t i = 0; i < settings.size(); ++i)
@@ -91,29 +102,40 @@ std::vector<KnobOutcome> KnobKeeper::apply(const std::vector<KnobSetting>& setti
         setOne(*dir, *step);
     for (Step* step : order)
         readBack(*dir, *step);
-    if (m_journal && m_journal->content().knobs.empty()) {
+    if (!m_held && m_journal && m_journal->content().knobs.empty()) {
         m_journal->remove(&*dir);
         m_journal.reset();
     }
     return outcomes;
 }
 
-void KnobKeeper::claim(const JournalDir& dir) {
+void KnobKeeper::claim(bool hold) {
+    const auto dir = JournalDir::lock(hold, kLockWait);
+    if (!dir)
+        return; // nobody keeps a journal here
+    refuseOthers(*dir);
+    if (!hold)
+        return;
+    openJournal(*dir);
+    m_held = true;
+}
+
+void KnobKeeper::refuseOthers(const JournalDir& dir) {
     std::vector<UndoReport> reports;
     recoverFrom(dir, reports);
-    for (const UndoReport& report : reports)
-        m_log("put back for a dead agent: " + report.name + " " + report.interface + " to " +
-              report.original + (report.restored ? "" : ": failed: " + report.error));
+    for (const UndoReport& report : reports) {
+        if (!report.interface_gone)
+            m_log("put back for a dead agent: " + report.name + " " + report.interface + " to " +
+                  report.original + (report.restored ? "" : ": failed: " + report.error));
+    }
 
     const HostIdentity here = HostIdentity::here();
     m_sameRun.clear();
     for (const Journal::Found& found : Journal::findAll(dir, m_journal ? m_journal->name() : "")) {
-        if (!found.living || !found.content || found.content->knobs.empty() ||
-            !found.content->host.sameNetwork(here))
+        if (!found.living || !found.content || !found.content->host.sameNetwork(here))
             continue;
-        if (found.content->run != m_run)
-            throw AgentError(errorcode::kBusy, "the knobs of this host are held by " +
-                                                   found.content->owner() +
+        if (found.content->group != m_group)
+            throw AgentError(errorcode::kBusy, "this host is in use by " + found.content->owner() +
                                                    "; wait for its end or stop it");
         m_hadCompany = true;
         m_sameRun.insert(m_sameRun.end(), found.content->knobs.begin(), found.content->knobs.end());
@@ -125,6 +147,7 @@ void KnobKeeper::openJournal(const JournalDir& dir) {
         return;
     JournalContent content;
     content.run = m_run;
+    content.group = m_group;
     content.pid = ::getpid();
     content.started = std::time(nullptr);
     content.host = HostIdentity::here();
@@ -221,6 +244,7 @@ std::vector<UndoReport> KnobKeeper::restore() {
     const std::vector<TouchedKnob> knobs = m_journal->content().knobs;
     std::vector<UndoReport> reports = undoKnobs(knobs);
     m_restoreFailed = false;
+    m_held = false;
     for (UndoReport& report : reports) {
         // Another agent of the run may have put the same knob back before.
         if (m_hadCompany && report.found &&
@@ -253,7 +277,7 @@ std::vector<UndoReport> KnobKeeper::recover() {
     }
     m_looked = true;
     for (const UndoReport& report : reports)
-        m_recoverFailed = m_recoverFailed || !report.restored;
+        m_recoverFailed = m_recoverFailed || !(report.restored || report.interface_gone);
     return reports;
 }
 
@@ -283,8 +307,9 @@ void KnobKeeper::recoverFrom(const JournalDir& dir, std::vector<UndoReport>& rep
             note("left alone: " + dir.path() + "/" + found.name + " cannot be read");
             continue;
         }
-        if (found.content->host.boot != here.boot) {
-            found.journal->remove(&dir); // its settings ended with that boot
+        // Settings end with the boot.
+        if (found.content->host.boot != here.boot || found.content->knobs.empty()) {
+            found.journal->remove(&dir);
             continue;
         }
         if (!found.content->host.sameNetwork(here))
@@ -292,8 +317,7 @@ void KnobKeeper::recoverFrom(const JournalDir& dir, std::vector<UndoReport>& rep
         std::vector<TouchedKnob> knobs;
         for (const TouchedKnob& knob : found.content->knobs) {
             if (interfaceIsGone(knob.knob))
-                note("kept for when " + knob.knob.interface + " is there again: " + knob.knob.name +
-                     " to " + knob.original);
+                reports.push_back(keptForLater(knob));
             else if (!heldByLiving(knob.knob))
                 knobs.push_back(knob);
         }

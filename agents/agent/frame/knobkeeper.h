@@ -17,17 +17,24 @@ public:
     using Log = std::function<void(const std::string&)>;
     explicit KnobKeeper(Log log) : m_log(std::move(log)) {}
 
-    /// Name of the run, for the journal. Agents of one run may set knobs of the same host.
-    void setRun(const std::string& run) { m_run = run; }
+    /// Name of the run, for the journal. Agents of one group may set knobs of the same host.
+    void setRun(const std::string& run, const std::string& group) {
+        m_run = run;
+        m_group = group;
+    }
+    /// Makes sure that no other run has this host, and with `hold` that none gets it before
+    /// restore(). Throws AgentError: kBusy, or kKnob when no journal can be kept.
+    void claim(bool hold);
 
     [[nodiscard]] static std::vector<protocol::KnobReading>
     read(const std::vector<protocol::KnobTarget>& knobs);
     /// Sets the knobs in the order of knobRank() and then reads all back. A knob that the host
     /// rejects keeps its value; the rest goes on. Outcomes are in the order of the settings.
-    /// Throws AgentError: kBusy while another run's agent has set knobs here, kInvalidParams for
+    /// Throws AgentError: kBusy while another run has this host, kInvalidParams for
     /// settings that contradict each other, kKnob when no journal can be kept.
     std::vector<protocol::KnobOutcome> apply(const std::vector<protocol::KnobSetting>& settings);
-    /// Puts all back; the journal is removed, or keeps what could not be put back. Never throws.
+    /// Puts all back and lets go of the host; the journal is removed, or keeps what could not be
+    /// put back. Never throws.
     std::vector<protocol::UndoReport> restore();
     /// Puts back what dead agents left behind in this network namespace, reports it. Never throws.
     std::vector<protocol::UndoReport> recover();
@@ -37,7 +44,7 @@ public:
 
 private:
     struct Step;
-    void claim(const JournalDir& dir);
+    void refuseOthers(const JournalDir& dir);
     void recoverFrom(const JournalDir& dir, std::vector<protocol::UndoReport>& reports);
     void setOne(const JournalDir& dir, Step& step);
     void readBack(const JournalDir& dir, Step& step);
@@ -48,6 +55,8 @@ private:
 
     Log m_log;
     std::string m_run;
+    std::string m_group;
+    bool m_held = false;                ///< by claim()
     std::unique_ptr<Journal> m_journal; ///< null while there is nothing to put back
     std::vector<TouchedKnob> m_sameRun; ///< what living agents of this run have set here
     bool m_hadCompany = false;          ///< another agent of this run has set knobs here

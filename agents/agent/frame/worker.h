@@ -44,6 +44,7 @@ private:
     void ping(const Request& request, const Answer& answer);
     void environment(const Request& request, const Answer& answer);
     void snapshot(const Request& request, const Answer& answer);
+    void hostClaim(const Request& request, const Answer& answer);
     void knobRead(const Request& request, const Answer& answer);
     void knobApply(const Request& request, const Answer& answer);
     void knobRestore(const Request& request, const Answer& answer);

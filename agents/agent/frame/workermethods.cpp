@@ -51,8 +51,13 @@ protocol::HelloParams helloParams(const Request& request) {
     if (params.run.size() > kLongestRunName)
         throw AgentError(errorcode::kInvalidParams,
                          "hello: the name of the run is longer than 200 bytes");
+    if (params.group.size() > kLongestRunName)
+        throw AgentError(errorcode::kInvalidParams,
+                         "hello: the group of the run is longer than 200 bytes");
     if (params.run.empty())
         params.run = "unnamed " + std::to_string(::getpid());
+    if (params.group.empty())
+        params.group = params.run;
     return params;
 }
 
@@ -82,6 +87,7 @@ const std::map<std::string, Worker::Handler>& Worker::handlers() {
         {method::kPing, &Worker::ping},
         {method::kEnvironment, &Worker::environment},
         {method::kSnapshot, &Worker::snapshot},
+        {method::kHostClaim, &Worker::hostClaim},
         {method::kKnobRead, &Worker::knobRead},
         {method::kKnobApply, &Worker::knobApply},
         {method::kKnobRestore, &Worker::knobRestore},
@@ -118,6 +124,10 @@ void Worker::environment(const Request& request, const Answer& answer) {
 
 void Worker::snapshot(const Request& request, const Answer& answer) {
     answer(Json(takeSnapshot(paramsAs<protocol::InterfaceParams>(request).interface)));
+}
+
+void Worker::hostClaim(const Request& request, const Answer& answer) {
+    askGuardian(request.method, paramsAs<protocol::ClaimParams>(request), answer);
 }
 
 void Worker::knobRead(const Request& request, const Answer& answer) {

@@ -41,6 +41,20 @@ constexpr std::size_t kMaxValueBytes = 4094;
     }
 }
 
+/// Settings whose change changes others, which putting them back does not bring back.
+void refuseSideEffects(const std::string& name, const std::string& path) {
+    const std::string relative = path.substr(sizeof "/proc/sys/" - 1);
+    if (relative == "net/ipv4/ip_forward" || relative == "net/ipv4/conf/all/forwarding" ||
+        relative == "net/ipv6/conf/all/forwarding")
+        fail("sysctl " + name +
+             " also sets the forwarding of every interface, which would not be "
+             "put back; set it yourself before the run");
+    if (relative.starts_with("net/ipv6/conf/") && relative.ends_with("/disable_ipv6"))
+        fail("sysctl " + name +
+             " also removes IPv6 addresses and routes, which would not be put "
+             "back; set it yourself before the run");
+}
+
 } // namespace
 
 std::string sysctlPath(const std::string& name) {
@@ -75,6 +89,7 @@ std::string readSysctl(const std::string& name) {
 
 void writeSysctl(const std::string& name, const std::string& value) {
     const std::string path = sysctlPath(name);
+    refuseSideEffects(name, path);
     if (value.find_first_of(std::string("\n\0", 2)) != std::string::npos)
         fail("sysctl " + name + ": a value is one line of text");
     if (value.size() > kMaxValueBytes)

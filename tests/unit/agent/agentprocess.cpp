@@ -69,10 +69,11 @@ Json AgentProcess::call(const char* method, const Json& params) {
     return message ? *message : Json();
 }
 
-Json AgentProcess::hello(const std::string& run, double leaseSeconds) {
-    const Json message =
-        call(protocol::method::kHello,
-             {{"protocol", protocol::kVersion}, {"run", run}, {"lease_seconds", leaseSeconds}});
+Json AgentProcess::hello(const std::string& run, double leaseSeconds, const std::string& group) {
+    const Json message = call(protocol::method::kHello, {{"protocol", protocol::kVersion},
+                                                         {"run", run},
+                                                         {"group", group},
+                                                         {"lease_seconds", leaseSeconds}});
     if (!message.is_object() || !message.contains("result"))
         return nullptr;
     m_worker = message["result"]["pid"].get<qint64>();

@@ -26,7 +26,8 @@ public:
     knobscope::Json call(const char* method,
                          const knobscope::Json& params = knobscope::Json::object());
     /// Says hello; returns the result, null on error.
-    knobscope::Json hello(const std::string& run = "test", double leaseSeconds = 30);
+    knobscope::Json hello(const std::string& run = "test", double leaseSeconds = 30,
+                          const std::string& group = {});
 
     [[nodiscard]] qint64 guardian() const { return m_process.processId(); }
     [[nodiscard]] qint64 worker() const { return m_worker; }

@@ -35,6 +35,8 @@ private slots:
     void renewsTheLeaseByAnyRequest();
     void flagsWhatOthersChanged();
     void refusesAnotherRunWhileBusy();
+    void holdsTheHostWithoutKnobs_data();
+    void holdsTheHostWithoutKnobs();
     void sharesKnobsWithinARun();
 
 private:
@@ -316,6 +318,49 @@ void TestAgentKnobs::refusesAnotherRunWhileBusy() {
     COMPARE_TEXT(
         second.call(method::kKnobApply, listOf(setting(kCorkingKnob, "0")))["result"][0]["status"],
         "applied");
+}
+
+void TestAgentKnobs::holdsTheHostWithoutKnobs_data() {
+    QTest::addColumn<QString>("ending");
+    QTest::newRow("restore") << "restore";
+    QTest::newRow("quit") << "quit";
+    QTest::newRow("closed link") << "close";
+    QTest::newRow("killed") << "kill";
+}
+
+/// What a run measures would be disturbed by another one, whether either sets knobs or not.
+void TestAgentKnobs::holdsTheHostWithoutKnobs() {
+    QFETCH(QString, ending);
+    AgentProcess first;
+    AgentProcess second;
+    AgentProcess partner;
+    QVERIFY(first.hello("one name", 30, "first").is_object());
+    QVERIFY(second.hello("one name", 30, "second").is_object());
+    QVERIFY(partner.hello("one name", 30, "first").is_object());
+    const Json ask{{"hold", false}};
+    const auto codeOf = [](const Json& answer) {
+        return answer.contains("error") ? answer["error"]["code"].get<int>() : 0;
+    };
+    QCOMPARE(codeOf(second.call(method::kHostClaim, ask)), 0);
+    QCOMPARE(codeOf(first.call(method::kHostClaim)), 0);
+    QCOMPARE(codeOf(second.call(method::kHostClaim, ask)), errorcode::kBusy);
+    QCOMPARE(codeOf(second.call(method::kHostClaim)), errorcode::kBusy);
+    QCOMPARE(codeOf(second.call(method::kKnobApply, listOf(setting(kCorkingKnob, "0")))),
+             errorcode::kBusy);
+    QCOMPARE(codeOf(partner.call(method::kHostClaim)), 0);
+    partner.call(method::kQuit);
+    // Knobs that come and go in between do not end the claim.
+    first.call(method::kKnobApply, listOf(setting(kCorkingKnob, m_before.corking)));
+    QCOMPARE(codeOf(second.call(method::kHostClaim, ask)), errorcode::kBusy);
+    if (ending == "restore")
+        first.call(method::kKnobRestore);
+    else if (ending == "quit")
+        first.call(method::kQuit);
+    else if (ending == "close")
+        first.closeInput();
+    else
+        ::kill(static_cast<pid_t>(first.guardian()), SIGKILL);
+    QTRY_COMPARE(codeOf(second.call(method::kHostClaim)), 0);
 }
 
 void TestAgentKnobs::sharesKnobsWithinARun() {

@@ -142,6 +142,11 @@ void TestKernelKnobs::sysctlErrors_data() {
                                << QByteArray("one line");
     QTest::newRow("too long") << QByteArray("net.ipv4.ip_local_reserved_ports")
                               << QByteArray("1,").repeated(3000) << QByteArray("too long");
+    for (const char* name : {"net.ipv4.ip_forward", "net/ipv4/ip_forward",
+                             "net.ipv4.conf.all.forwarding", "net.ipv6.conf.all.forwarding",
+                             "net.ipv6.conf.lo.disable_ipv6", "net.ipv6.conf.all.disable_ipv6"})
+        QTest::newRow(name) << QByteArray(name) << QByteArray("1")
+                            << QByteArray("set it yourself before the run");
     QTest::newRow("leaves /proc/sys") << QByteArray("net/../../self/oom_score_adj")
                                       << QByteArray("1") << QByteArray("is not a sysctl name");
 }

@@ -85,7 +85,9 @@ void TestExperimentErrors::refuses_data() {
         "test.kind: there is no test \"tcp_streem\"; known: tcp_stream or tcp_rr. Did you mean");
     row("backend", "builtin", "iperf3",
         "test.backend: there is no backend \"iperf3\"; known: builtin");
-    row("no seconds", "\"seconds\": 2", "\"seconds\": 0", "test.seconds: must be more than 0");
+    row("no seconds", "\"seconds\": 2", "\"seconds\": 0", "test.seconds: must be 0.01 or more");
+    row("too short to measure", "\"seconds\": 2", "\"seconds\": 1e-9",
+        "test.seconds: must be 0.01 or more");
     row("negative seconds", "\"seconds\": 2", "\"seconds\": -1", "test.seconds: ");
     row("endless", "\"seconds\": 2", "\"seconds\": 86401", "test.seconds: ");
     row("negative warm-up", "\"warmup_seconds\": 0.2", "\"warmup_seconds\": -0.2",
@@ -119,6 +121,9 @@ void TestExperimentErrors::refuses_data() {
         "axes[0].side: streams belongs to the whole test");
     row("one knob on two axes", "sysctl:net.ipv4.tcp_limit_output_bytes\", \"side\"",
         "window\", \"side\"", "axes[1].knob: axes[0] moves window on this side already");
+    row("one knob, two spellings", "\"window\", \"side\": \"both\", \"values\": [\"32K\"",
+        "\"sysctl:net/ipv4/tcp_limit_output_bytes\", \"side\": \"both\", \"values\": [\"32K\"",
+        "axes[1].knob: axes[0] moves sysctl:net.ipv4.tcp_limit_output_bytes on this side already");
     row("exclusion without axis", "{ \"window\": \"32K\"", "{ \"mss\": \"32K\"",
         "exclude[0].mss: no axis has this knob");
     row("exclusion of no value", "{ \"window\": \"32K\"", "{ \"window\": \"33K\"",

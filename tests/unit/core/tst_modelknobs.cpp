@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/model/knob.h"
+#include "core/model/knobcatalogue.h"
 #include "core/model/metrics.h"
 #include "core/model/run.h"
 
@@ -27,6 +28,8 @@ private slots:
     void checksValues_data();
     void checksValues();
     void listsEveryKnobOnce();
+    void namesASettingOneWay_data();
+    void namesASettingOneWay();
     void namesSidesAndStates();
     void explainsMetrics();
 };
@@ -292,8 +295,8 @@ void TestModelKnobs::checksValues_data() {
                          << "9000"
                          << "";
     QTest::newRow("mtu too small") << "link:mtu"
-                                   << "67"
-                                   << "from 68 to";
+                                   << "575"
+                                   << "from 576 to";
     QTest::newRow("queue") << "link:txqueuelen"
                            << "0"
                            << "";
@@ -328,6 +331,55 @@ void TestModelKnobs::listsEveryKnobOnce() {
         QVERIFY2(!info->title.isEmpty() && !info->help.isEmpty(), qPrintable(name));
         hostSeen = hostSeen || info->scope == KnobScope::Host;
         QCOMPARE(info->scope == KnobScope::Host, hostSeen); // test knobs come first
+    }
+}
+
+void TestModelKnobs::namesASettingOneWay_data() {
+    QTest::addColumn<QString>("spelt");
+    QTest::addColumn<QString>("name");
+    QTest::addColumn<QString>("same"); // another name that moves it, "" for none
+    QTest::newRow("slashes") << "sysctl:net/ipv4/tcp_sack"
+                             << "sysctl:net.ipv4.tcp_sack"
+                             << "";
+    QTest::newRow("dots") << "sysctl:net.ipv4.tcp_sack"
+                          << "sysctl:net.ipv4.tcp_sack"
+                          << "";
+    QTest::newRow("VLAN, slashes") << "sysctl:net/ipv4/conf/eth0.1/mtu"
+                                   << "sysctl:net.ipv4.conf.eth0/1.mtu"
+                                   << "";
+    QTest::newRow("VLAN, dots") << "sysctl:net.ipv4.conf.eth0/1.mtu"
+                                << "sysctl:net.ipv4.conf.eth0/1.mtu"
+                                << "";
+    QTest::newRow("tso") << "feature:tcp-segmentation-offload"
+                         << "feature:tso"
+                         << "feature:tx-tcp6-segmentation";
+    QTest::newRow("gro") << "feature:generic-receive-offload"
+                         << "feature:gro"
+                         << "feature:rx-gro";
+    QTest::newRow("tx") << "feature:tx"
+                        << "feature:tx"
+                        << "feature:tx-checksum-ipv4";
+    QTest::newRow("sg") << "feature:sg"
+                        << "feature:sg"
+                        << "feature:tx-scatter-gather-fraglist";
+    QTest::newRow("no knob") << "windwo"
+                             << "windwo"
+                             << "";
+}
+
+void TestModelKnobs::namesASettingOneWay() {
+    QFETCH(QString, spelt);
+    QFETCH(QString, name);
+    QFETCH(QString, same);
+    QCOMPARE(canonicalKnobName(spelt), name);
+    QCOMPARE(canonicalKnobName(name), name);
+    if (const auto knob = knobInfo(spelt))
+        QCOMPARE(knob->name, name);
+    QVERIFY(sameSetting(name, name));
+    QVERIFY(!sameSetting(name, QStringLiteral("feature:rx-gro-hw")));
+    if (!same.isEmpty()) {
+        QVERIFY(sameSetting(name, same));
+        QVERIFY(sameSetting(same, name));
     }
 }
 

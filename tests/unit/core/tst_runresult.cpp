@@ -57,6 +57,9 @@ private slots:
     void segmentSizeAllowsOptions_data();
     void segmentSizeAllowsOptions();
     void bytesThatDisagreeAreFlagged();
+    void nothingThatArrivesIsFlagged();
+    void pathMtusThatDifferAreFlagged_data();
+    void pathMtusThatDifferAreFlagged();
     void seriesAddUp();
     void tokensAreFreshAndHex();
 };
@@ -223,6 +226,49 @@ void TestRunResult::bytesThatDisagreeAreFlagged() {
                sideResult(0, 999, 1));
     QCOMPARE(sample.flags.size(), 1);
     QVERIFY(sample.flags.first().contains(QStringLiteral("disagree")));
+}
+
+void TestRunResult::nothingThatArrivesIsFlagged() {
+    Experiment experiment = streamExperiment();
+    const Cell cell = expandMatrix(experiment).first();
+    SampleRecord stream;
+    fillSample(stream, experiment, cell, sideResult(0, 0, 2.0), sideResult(0, 0, 2.0));
+    QCOMPARE(stream.flags, QStringList{QStringLiteral("Nothing arrived in the measured time")});
+    experiment.test.kind = QStringLiteral("tcp_rr");
+    SampleRecord transactions;
+    fillSample(transactions, experiment, cell, sideResult(1, 0, 2.0), sideResult(0, 1, 2.0));
+    QCOMPARE(transactions.flags,
+             QStringList{QStringLiteral("No transaction ended in the measured time")});
+}
+
+void TestRunResult::pathMtusThatDifferAreFlagged_data() {
+    QTest::addColumn<int>("sender"); // 0: the kernel does not tell
+    QTest::addColumn<int>("receiver");
+    QTest::addColumn<QString>("flag");
+    QTest::newRow("same") << 1500 << 1500 << "";
+    QTest::newRow("sender unknown") << 0 << 1500 << "";
+    QTest::newRow("sender smaller")
+        << 552 << 1500 << "The ends see different path MTUs: sender 552, receiver 1500";
+    QTest::newRow("receiver smaller")
+        << 9000 << 1500 << "The ends see different path MTUs: sender 9000, receiver 1500";
+}
+
+void TestRunResult::pathMtusThatDifferAreFlagged() {
+    QFETCH(int, sender);
+    QFETCH(int, receiver);
+    QFETCH(QString, flag);
+    const Experiment experiment = streamExperiment();
+    SideResult sides[] = {sideResult(1000, 0, 2.0), sideResult(0, 1000, 2.0)};
+    const int mtus[] = {sender, receiver};
+    for (int i = 0; i < 2; ++i) {
+        for (StreamResult& stream : sides[i].traffic.streams) {
+            if (mtus[i] > 0)
+                stream.tcp_info["pmtu"] = mtus[i];
+        }
+    }
+    SampleRecord sample;
+    fillSample(sample, experiment, expandMatrix(experiment).first(), sides[0], sides[1]);
+    QCOMPARE(sample.flags, flag.isEmpty() ? QStringList() : QStringList{flag});
 }
 
 void TestRunResult::seriesAddUp() {
