@@ -6,6 +6,7 @@
 #include <QFileInfo>
 #include <QSqlError>
 #include <QThread>
+#include <QUrl>
 #include <QUuid>
 
 namespace knobscope {
@@ -38,14 +39,30 @@ QString adviceFor(int code, const QString& path) {
     }
 }
 
+QString connectOptions(Database::Access access) {
+    QStringList options{QStringLiteral("QSQLITE_BUSY_TIMEOUT=%1").arg(kBusyTimeoutMs)};
+    if (access != Database::Access::Write)
+        options.append(QStringLiteral("QSQLITE_OPEN_READONLY"));
+    if (access == Database::Access::Frozen)
+        options.append(QStringLiteral("QSQLITE_OPEN_URI"));
+    return options.join(QLatin1Char(';'));
+}
+
+QString nameFor(const QString& path, Database::Access access) {
+    if (access != Database::Access::Frozen)
+        return path;
+    return QString::fromLatin1(QUrl::fromLocalFile(path).toEncoded()) +
+           QStringLiteral("?immutable=1");
+}
+
 } // namespace
 
-Result<std::unique_ptr<Database>> Database::open(const QString& path) {
+Result<std::unique_ptr<Database>> Database::open(const QString& path, Access access) {
     const QFileInfo file(path);
     if (path.isEmpty() || file.isDir())
         return fail(Error::Code::Storage, QStringLiteral("\"%1\" cannot be a database").arg(path),
                     QStringLiteral("name a file"));
-    if (!QDir().mkpath(file.absolutePath()))
+    if (access == Access::Write && !QDir().mkpath(file.absolutePath()))
         return fail(Error::Code::Storage,
                     QStringLiteral("The folder %1 cannot be made").arg(file.absolutePath()),
                     QStringLiteral("make it writable, or use another file for the database"));
@@ -55,8 +72,8 @@ Result<std::unique_ptr<Database>> Database::open(const QString& path) {
     database->m_connection = QUuid::createUuid().toString();
     QSqlDatabase connection =
         QSqlDatabase::addDatabase(QStringLiteral("QSQLITE"), database->m_connection);
-    connection.setConnectOptions(QStringLiteral("QSQLITE_BUSY_TIMEOUT=%1").arg(kBusyTimeoutMs));
-    connection.setDatabaseName(database->m_path);
+    connection.setConnectOptions(connectOptions(access));
+    connection.setDatabaseName(nameFor(database->m_path, access));
     if (!connection.open())
         return tl::unexpected(database->failure(connection.lastError()));
     for (const std::string_view pragma :

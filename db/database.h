@@ -20,9 +20,16 @@ namespace knobscope {
 /// Belongs to the thread that opened it. All errors are Storage.
 class Database {
 public:
-    /// Opens or makes the file. Sets what holds for the connection (foreign keys, synchronous
-    /// FULL, waiting for other writers) but writes nothing yet.
-    static Result<std::unique_ptr<Database>> open(const QString& path);
+    enum class Access {
+        Write,  ///< opens or makes the file, and its folder
+        Read,   ///< an existing file, also beside a program that writes it
+        Frozen, ///< an existing file that nobody writes: no lock and no file is made, and a
+                ///< write-ahead log beside it is not looked at
+    };
+    /// Sets what holds for the connection (foreign keys, synchronous FULL, waiting for other
+    /// writers) but writes nothing yet.
+    static Result<std::unique_ptr<Database>> open(const QString& path,
+                                                  Access access = Access::Write);
     ~Database();
     Database(const Database&) = delete;
     Database& operator=(const Database&) = delete;

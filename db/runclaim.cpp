@@ -72,12 +72,19 @@ void RunClaims::release(qint64 run) {
 Result<bool> RunClaims::claimed(qint64 run) {
     if (m_held.contains(run))
         return true; // a lock does not conflict with itself, so asking would say no
-    if (auto opened = openFile(); !opened)
-        return tl::unexpected(opened.error());
+    // Asking makes no file: who only reads may be where nothing can be written.
+    const int file =
+        m_file >= 0 ? m_file : open(QFile::encodeName(m_path).constData(), O_RDONLY | O_CLOEXEC);
+    if (file < 0 && errno == ENOENT)
+        return false; // claims are made in this file
     struct flock lock = byteOf(run, F_WRLCK);
-    if (fcntl(m_file, F_OFD_GETLK, &lock) != 0)
+    const bool asked = file >= 0 && fcntl(file, F_OFD_GETLK, &lock) == 0;
+    const QString reason = asked ? QString() : QString::fromLocal8Bit(strerror(errno));
+    if (file >= 0 && file != m_file)
+        close(file);
+    if (!asked)
         return fail(Error::Code::Storage, QStringLiteral("%1 cannot be examined").arg(m_path),
-                    QString::fromLocal8Bit(strerror(errno)));
+                    reason);
     return lock.l_type != F_UNLCK;
 }
 

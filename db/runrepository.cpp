@@ -3,12 +3,12 @@
 
 #include "core/model/experimentfile.h"
 #include "db/columns.h"
+#include "db/databasefile.h"
 #include "db/runclaim.h"
 #include "db/runreader.h"
 #include "db/samplewriter.h"
 #include "db/schema.h"
 
-#include <QFile>
 #include <QStandardPaths>
 
 namespace knobscope {
@@ -50,21 +50,6 @@ struct RunRepository::Parts {
 };
 
 namespace {
-
-/// A file that is no database must not be handed to SQLite, which would take an empty or very
-/// short one for its own.
-Result<void> checkHeader(const QString& path) {
-    QFile file(path);
-    if (!file.exists() || file.size() == 0)
-        return {};
-    if (!file.open(QIODevice::ReadOnly))
-        return fail(Error::Code::Storage, QStringLiteral("%1 cannot be read").arg(path),
-                    file.errorString());
-    if (!file.read(16).startsWith("SQLite format 3"))
-        return fail(Error::Code::Storage, QStringLiteral("%1 is no SQLite database").arg(path),
-                    QStringLiteral("use another file; this one was left as it is"));
-    return {};
-}
 
 Result<void> writeAxes(Database& database, qint64 run, const QList<Axis>& axes) {
     for (qsizetype i = 0; i < axes.size(); ++i) {
@@ -137,6 +122,18 @@ Result<std::unique_ptr<RunRepository>> RunRepository::open(const QString& path) 
     if (!database)
         return tl::unexpected(database.error());
     if (auto ready = bringUpToDate(**database, migrations()); !ready)
+        return tl::unexpected(ready.error());
+    return std::unique_ptr<RunRepository>(
+        new RunRepository(std::make_unique<Parts>(std::move(*database))));
+}
+
+Result<std::unique_ptr<RunRepository>> RunRepository::openToRead(const QString& path) {
+    auto database = openFileToRead(path);
+    if (!database)
+        return tl::unexpected(database.error());
+    if (!*database)
+        return open(path);
+    if (auto ready = requireUpToDate(**database, migrations()); !ready)
         return tl::unexpected(ready.error());
     return std::unique_ptr<RunRepository>(
         new RunRepository(std::make_unique<Parts>(std::move(*database))));

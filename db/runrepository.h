@@ -14,6 +14,10 @@ public:
     /// Opens or makes the file and brings its schema up to date. A file of a newer version, no
     /// SQLite file, or one that cannot be written is Storage, and the file is left as it is.
     static Result<std::unique_ptr<RunRepository>> open(const QString& path);
+    /// Opens an existing file for the calls that only read; makes none. Where file or folder cannot
+    /// be written, the runs can be read all the same, unless a part of them lies in a write-ahead
+    /// log that cannot be read there: that is an error rather than left out.
+    static Result<std::unique_ptr<RunRepository>> openToRead(const QString& path);
     ~RunRepository() override;
 
     Result<qint64> createRun(const Experiment& experiment, const QList<Cell>& cells) override;

@@ -257,4 +257,19 @@ Result<void> bringUpToDate(Database& database, const std::vector<Migration>& ste
     return (*transaction)->commit();
 }
 
+Result<void> requireUpToDate(Database& database, const std::vector<Migration>& steps) {
+    const auto newest = static_cast<qint64>(steps.size());
+    const auto version = usableVersion(database, newest);
+    if (!version)
+        return tl::unexpected(version.error());
+    if (*version == newest)
+        return {};
+    return fail(Error::Code::Storage,
+                *version == 0 ? QStringLiteral("%1 holds no runs").arg(database.path())
+                              : QStringLiteral("%1 was written by an older Knobscope and must be "
+                                               "brought up to date before it can be read")
+                                    .arg(database.path()),
+                QStringLiteral("open a copy in a folder that you can write to"));
+}
+
 } // namespace knobscope

@@ -17,4 +17,7 @@ using Migration = std::vector<std::string_view>;
 /// runs the migrations that are missing, all or none.
 Result<void> bringUpToDate(Database& database, const std::vector<Migration>& steps);
 
+/// For a file that is only read: refuses one whose schema is not the newest, and changes nothing.
+Result<void> requireUpToDate(Database& database, const std::vector<Migration>& steps);
+
 } // namespace knobscope
