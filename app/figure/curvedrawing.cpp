@@ -33,6 +33,9 @@ QFont figureFont(const DrawingScale& scale) {
     return font;
 }
 
+/// So many values of a knob each have their tick, also on a linear axis; more make a scale.
+constexpr qsizetype kFewValues = 8;
+
 constexpr double kIconWidth = 20; ///< of the legend, in points
 constexpr double kIconHeight = 10;
 constexpr double kIconPadding = 3;
@@ -44,15 +47,52 @@ struct LegendGrid {
     int columns = 1;
     int columnWidth = 0;
 };
+
+int lineCount(const QString& text) {
+    return static_cast<int>(text.count(QLatin1Char('\n'))) + 1;
+}
+
+int legendRoom(const DrawingScale& scale) {
+    return static_cast<int>(scale.widthPt * scale.unit - 2 * kLegendMargin * scale.ink());
+}
+
+int iconRoom(const DrawingScale& scale) {
+    return static_cast<int>(
+        std::lround((kIconWidth + kIconPadding + kColumnSpacing) * scale.ink()));
+}
+
+/// "message size, nodelay, ..." on as many lines as it takes: a figure would cut it off. Only a
+/// single name wider than the figure is shortened.
+QString brokenToFit(const QString& text, const QFontMetrics& metrics, int width) {
+    QStringList lines;
+    for (const QString& part : text.split(QStringLiteral(", "))) {
+        const QString longer = lines.isEmpty() ? part : lines.last() + QStringLiteral(", ") + part;
+        if (!lines.isEmpty() && metrics.horizontalAdvance(longer + QLatin1Char(',')) <= width)
+            lines.last() = longer;
+        else
+            lines.append(metrics.elidedText(part, Qt::ElideMiddle, width));
+    }
+    return lines.join(QStringLiteral(",\n"));
+}
+
+QString legendTitle(const CurveSet& curves, const DrawingScale& scale) {
+    return curves.seriesLabel.isEmpty()
+               ? QString()
+               : brokenToFit(curves.seriesLabel, QFontMetrics(figureFont(scale)),
+                             legendRoom(scale));
+}
+
+QString legendName(const QString& name, const DrawingScale& scale) {
+    return brokenToFit(name, QFontMetrics(figureFont(scale)), legendRoom(scale) - iconRoom(scale));
+}
+
 LegendGrid legendGrid(const QStringList& names, const DrawingScale& scale) {
     const QFontMetrics metrics(figureFont(scale));
     int widest = 0;
     for (const QString& name : names)
-        widest = std::max(widest, metrics.horizontalAdvance(name));
-    const double icon = (kIconWidth + kIconPadding + kColumnSpacing) * scale.unit;
-    const int each = widest + static_cast<int>(std::lround(icon));
-    const double room = (scale.widthPt - 2 * kLegendMargin) * scale.unit;
-    const int fitting = static_cast<int>(room) / std::max(1, each);
+        widest = std::max(widest, metrics.size(0, name).width());
+    const int each = widest + iconRoom(scale);
+    const int fitting = legendRoom(scale) / std::max(1, each);
     return {std::clamp(fitting, 1, std::max(1, static_cast<int>(names.size()))), each};
 }
 
@@ -78,7 +118,7 @@ public:
 
 private:
     [[nodiscard]] int px(double points) const {
-        return static_cast<int>(std::lround(points * m_scale.unit));
+        return static_cast<int>(std::lround(points * m_scale.ink()));
     }
 
     void clear() {
@@ -104,19 +144,27 @@ private:
         m_key->setLabel(m_curves.xLabel);
         m_value->setLabel(m_curves.yLabel);
         m_key->grid()->setVisible(false);
-        if (m_x.kind() == AxisScale::Linear)
-            m_key->setTicker(QSharedPointer<PlainTicker>::create());
+        if (m_x.kind() == AxisScale::Linear && m_x.positions().size() > kFewValues)
+            m_key->setTicker(QSharedPointer<WholeTicker>::create());
         else
             m_key->setTicker(
                 QSharedPointer<KnobTicker>::create(m_key, m_x.positions(), m_x.labels()));
         m_value->setTicker(QSharedPointer<PlainTicker>::create());
-        // Long numbers need their room: fewer ticks in a narrow figure.
-        m_key->ticker()->setTickCount(m_scale.widthPt < 350 ? 4 : 7);
+        m_key->ticker()->setTickCount(keyTicks());
         m_value->ticker()->setTickCount(5);
     }
 
+    /// Long numbers need their room. The ticker may draw some more ticks than it is told.
+    [[nodiscard]] int keyTicks() const {
+        int widest = 1;
+        for (const QString& label : m_x.labels())
+            widest = std::max(widest, QFontMetrics(m_font).horizontalAdvance(label));
+        const double room = 0.85 * m_scale.widthPt * m_scale.unit;
+        return std::clamp(static_cast<int>(room / (1.6 * widest)), 3, 7);
+    }
+
     void setUpAxis(QCPAxis* axis) const {
-        const QPen pen(kAxisInk, 0.6 * m_scale.unit, Qt::SolidLine, Qt::FlatCap);
+        const QPen pen(kAxisInk, 0.6 * m_scale.ink(), Qt::SolidLine, Qt::FlatCap);
         axis->setBasePen(pen);
         axis->setTickPen(pen);
         axis->setSubTickPen(pen);
@@ -128,8 +176,8 @@ private:
         axis->setLabelColor(Qt::black);
         axis->setTickLabelPadding(px(3));
         axis->setLabelPadding(px(3));
-        axis->grid()->setPen(QPen(kGridInk, 0.4 * m_scale.unit));
-        axis->grid()->setZeroLinePen(QPen(kGridInk, 0.4 * m_scale.unit));
+        axis->grid()->setPen(QPen(kGridInk, 0.4 * m_scale.ink()));
+        axis->grid()->setZeroLinePen(QPen(kGridInk, 0.4 * m_scale.ink()));
     }
 
     /// Points of a series that can be drawn, from left to right: QCPErrorBars goes by index.
@@ -147,16 +195,16 @@ private:
 
     void addSeries(int index) {
         const CurveSeries& series = m_curves.series[index];
-        const SeriesStyle style = seriesStyle(index, m_scale.unit);
+        const SeriesStyle style = seriesStyle(index, m_scale.ink());
         auto* graph = new QCPGraph(m_key, m_value);
-        graph->setName(series.name);
+        graph->setName(legendName(series.name, m_scale));
         graph->setPen(style.line);
         graph->setScatterStyle(style.marker);
         graph->setSelectable(QCP::stNone);
 
         auto* errors = new QCPErrorBars(m_key, m_value);
         errors->setDataPlottable(graph);
-        errors->setPen(QPen(style.line.color(), 0.8 * m_scale.unit, Qt::SolidLine, Qt::FlatCap));
+        errors->setPen(QPen(style.line.color(), 0.8 * m_scale.ink(), Qt::SolidLine, Qt::FlatCap));
         errors->setWhiskerWidth(px(4));
         errors->setSymbolGap(0); // else short stems vanish
         errors->setSelectable(QCP::stNone);
@@ -188,8 +236,8 @@ private:
         rings->setName(flaggedName());
         rings->setLineStyle(QCPGraph::lsNone);
         rings->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle,
-                                               QPen(Qt::darkRed, 0.8 * m_scale.unit), Qt::NoBrush,
-                                               9 * m_scale.unit));
+                                               QPen(Qt::darkRed, 0.8 * m_scale.ink()), Qt::NoBrush,
+                                               9 * m_scale.ink()));
         rings->setSelectable(QCP::stNone);
         for (const QPointF& flag : std::as_const(m_flags))
             rings->addData(flag.x(), flag.y());
@@ -248,7 +296,8 @@ private:
             names.append(entry->name());
         const LegendGrid grid = legendGrid(names, m_scale);
         // Centred: the layout would else spread the columns over the whole width.
-        const int spare = px(m_scale.widthPt) - grid.columns * grid.columnWidth;
+        const int spare =
+            static_cast<int>(m_scale.widthPt * m_scale.unit) - grid.columns * grid.columnWidth;
         const int side = std::max(px(kLegendMargin), spare / 2);
         legend->setMargins(QMargins(side, px(1), side, 0));
         legend->setFillOrder(QCPLayoutGrid::foColumnsFirst);
@@ -265,7 +314,7 @@ private:
         if (m_curves.seriesLabel.isEmpty())
             return;
         m_plot.plotLayout()->insertRow(0);
-        auto* title = new QCPTextElement(&m_plot, m_curves.seriesLabel, m_font);
+        auto* title = new QCPTextElement(&m_plot, legendTitle(m_curves, m_scale), m_font);
         title->setTextColor(Qt::black);
         title->setMargins(QMargins(px(4), px(2), px(4), 0));
         m_plot.plotLayout()->addElement(0, 0, title);
@@ -299,7 +348,7 @@ double legendHeightPt(const CurveSet& curves, const DrawingScale& scale) {
     bool flagged = false;
     for (const CurveSeries& series : curves.series) {
         if (!series.name.isEmpty())
-            names.append(series.name);
+            names.append(legendName(series.name, scale));
         flagged = flagged || std::any_of(series.points.begin(), series.points.end(),
                                          [](const CurvePoint& p) { return p.flagged > 0; });
     }
@@ -309,7 +358,14 @@ double legendHeightPt(const CurveSet& curves, const DrawingScale& scale) {
         return 0;
     const int columns = legendGrid(names, scale).columns;
     const auto rows = (static_cast<int>(names.size()) + columns - 1) / columns;
-    return rows * std::max(kIconHeight, scale.fontPt * 1.2) + 2 * rows;
+    int lines = 1; // of the highest entry
+    for (const QString& name : std::as_const(names))
+        lines = std::max(lines, lineCount(name));
+    const QString title = legendTitle(curves, scale);
+    const double line = scale.fontPt * 1.2;
+    const double icon = kIconHeight * scale.ink() / scale.unit;
+    return rows * (std::max(icon, lines * line) + 2) +
+           (title.isEmpty() ? 0 : lineCount(title) * line + 2);
 }
 
 bool hasPoints(const CurveSet& curves) {

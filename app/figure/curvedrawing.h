@@ -13,6 +13,9 @@ struct DrawingScale {
     double fontPt = 9;    ///< text, in points
     QString fontFamily;   ///< empty: the default sans serif
     double widthPt = 240; ///< decides how many legend entries share a row
+
+    /// Of lines, markers and gaps: they grow with large type, so that slides are read from afar.
+    [[nodiscard]] double ink() const { return unit * (fontPt > 9 ? fontPt / 9 : 1); }
 };
 
 /// Empties the plot and draws the curves into it. GUI thread.

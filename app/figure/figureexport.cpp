@@ -35,11 +35,11 @@ DrawingScale scaleFor(const FigureStyle& style, int dpi) {
     return scale;
 }
 
-/// The style's height is for axes and a legend of up to a third of it; a longer legend makes the
+/// The style's height is for axes and a legend of up to a fifth of it; a longer legend makes the
 /// page taller instead of the axes flatter.
 FigureStyle withRoomForLegend(const CurveSet& curves, FigureStyle style) {
     const double legend = legendHeightPt(curves, scaleFor(style, kVectorDpi)) / 72 * kMmPerInch;
-    style.heightMm += std::max(0.0, legend - style.heightMm / 3);
+    style.heightMm += std::max(0.0, legend - style.heightMm / 5);
     return style;
 }
 

@@ -24,21 +24,23 @@ QVector<double> KnobTicker::createTickVector(double, const QCPRange& range) {
     return ticks;
 }
 
-qsizetype KnobTicker::labelStep(const QVector<double>& ticks) const {
+bool KnobTicker::fitTogether(double left, double right) const {
     const QFontMetrics metrics(m_axis->tickLabelFont());
     // The axis rect's own width belongs to the last layout; the viewport is already the new one.
     const double width = 0.85 * m_axis->parentPlot()->viewport().width();
-    const double perUnit = width / m_axis->range().size();
+    const auto halfWidth = [&](double tick) {
+        return metrics.size(0, m_labels.value(tick)).width() / 2.0;
+    };
     const double gap = metrics.horizontalAdvance(QLatin1Char('0'));
+    return halfWidth(left) + halfWidth(right) + gap <=
+           (right - left) * width / m_axis->range().size();
+}
+
+qsizetype KnobTicker::labelStep(const QVector<double>& ticks) const {
     for (qsizetype step = 1; step < ticks.size(); ++step) {
         bool fits = true;
-        for (qsizetype i = step; i < ticks.size() && fits; i += step) {
-            const auto halfWidth = [&](qsizetype at) {
-                return metrics.size(0, m_labels.value(ticks[at])).width() / 2.0;
-            };
-            const double apart = (ticks[i] - ticks[i - step]) * perUnit;
-            fits = halfWidth(i - step) + halfWidth(i) + gap <= apart;
-        }
+        for (qsizetype i = step; i < ticks.size() && fits; i += step)
+            fits = fitTogether(ticks[i - step], ticks[i]);
         if (fits)
             return step;
     }
@@ -48,9 +50,17 @@ qsizetype KnobTicker::labelStep(const QVector<double>& ticks) const {
 QVector<QString> KnobTicker::createLabelVector(const QVector<double>& ticks, const QLocale&, QChar,
                                                int) {
     QVector<QString> labels(ticks.size());
-    const qsizetype step = labelStep(ticks);
-    for (qsizetype i = 0; i < ticks.size(); i += step)
+    bool even = true;
+    for (qsizetype i = 2; i < ticks.size() && even; ++i)
+        even = qFuzzyCompare(ticks[i] - ticks[i - 1], ticks[1] - ticks[0]);
+    const qsizetype step = even ? labelStep(ticks) : 1;
+    qsizetype last = -1;
+    for (qsizetype i = 0; i < ticks.size(); i += step) {
+        if (!even && last >= 0 && !fitTogether(ticks[last], ticks[i]))
+            continue;
         labels[i] = m_labels.value(ticks[i]);
+        last = i;
+    }
     return labels;
 }
 
@@ -64,6 +74,14 @@ QString PlainTicker::getTickLabel(double tick, const QLocale& locale, QChar, int
     QLocale plain = locale;
     plain.setNumberOptions(QLocale::OmitGroupSeparator);
     return plain.toString(value, 'g', 10);
+}
+
+double WholeTicker::getTickStep(const QCPRange& range) {
+    return qMax(1.0, std::round(PlainTicker::getTickStep(range)));
+}
+
+int WholeTicker::getSubTickCount(double tickStep) {
+    return tickStep < 10 ? 0 : PlainTicker::getSubTickCount(tickStep);
 }
 
 } // namespace knobscope

@@ -6,7 +6,7 @@
 namespace knobscope {
 
 /// Ticks at the values that were measured, written as people write them (64K, 1M, auto). Labels
-/// that would touch are thinned evenly; the ticks stay.
+/// that would touch are thinned, evenly where the ticks lie evenly; the ticks stay.
 class KnobTicker : public QCPAxisTicker {
 public:
     /// `axis` must outlive the ticker; its font and plot width decide how many labels fit.
@@ -19,6 +19,7 @@ protected:
     int getSubTickCount(double tickStep) override;
 
 private:
+    [[nodiscard]] bool fitTogether(double left, double right) const;
     [[nodiscard]] qsizetype labelStep(const QVector<double>& ticks) const;
 
     const QCPAxis* m_axis;
@@ -30,6 +31,13 @@ class PlainTicker : public QCPAxisTicker {
 protected:
     QString getTickLabel(double tick, const QLocale& locale, QChar formatChar,
                          int precision) override;
+};
+
+/// For knobs whose values are whole numbers: never a tick between two of them.
+class WholeTicker : public PlainTicker {
+protected:
+    double getTickStep(const QCPRange& range) override;
+    int getSubTickCount(double tickStep) override;
 };
 
 } // namespace knobscope

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "app/figure/curvefigure.h"
+#include "figuredata.h"
 
 #include <QImage>
 #include <QProcess>
@@ -13,92 +13,17 @@
 #include <sys/resource.h>
 
 using namespace knobscope;
-
-namespace {
-
-const QStringList kSizes = {QStringLiteral("64K"), QStringLiteral("256K"), QStringLiteral("1M")};
-
-CurvePoint point(int cell, const QString& x, double mean, double half = 5) {
-    CurvePoint point;
-    point.cell = cell;
-    point.x = KnobValue(x);
-    point.summary.n = 5;
-    point.summary.mean = mean;
-    point.summary.halfWidth = half;
-    return point;
-}
-
-CurveSet sizesCurve() {
-    CurveSet set;
-    set.title = QStringLiteral("Window");
-    set.xLabel = QStringLiteral("Window (bytes)");
-    set.yLabel = QStringLiteral("Throughput (Mbit/s)");
-    set.scale = AxisScale::Log2;
-    CurveSeries series;
-    for (int i = 0; i < kSizes.size(); ++i) {
-        set.xValues.append(KnobValue(kSizes[i]));
-        series.points.append(point(i, kSizes[i], 100.0 * (i + 1)));
-    }
-    set.series.append(series);
-    return set;
-}
-
-CurveSet manySeries(int count) {
-    CurveSet set = sizesCurve();
-    set.seriesLabel = QStringLiteral("tcp_limit_output_bytes");
-    const CurveSeries first = set.series.takeFirst();
-    for (int s = 0; s < count; ++s) {
-        CurveSeries series = first;
-        series.name = QStringLiteral("%1K").arg(16 * (s + 1));
-        for (CurvePoint& p : series.points)
-            p.summary.mean = *p.summary.mean + 10 * s;
-        set.series.append(series);
-    }
-    return set;
-}
-
-QString outputOf(const QString& program, const QStringList& arguments) {
-    QProcess process;
-    process.start(program, arguments);
-    if (!process.waitForFinished(20000) || process.exitCode() != 0)
-        return QStringLiteral("%1 failed: %2").arg(program, process.errorString());
-    return QString::fromUtf8(process.readAllStandardOutput());
-}
-
-QByteArray contentOf(const QString& path) {
-    QFile file(path);
-    return file.open(QIODevice::ReadOnly) ? file.readAll() : QByteArray();
-}
-
-/// Labels of the x axis as drawn.
-QStringList tickLabels(QCustomPlot& plot) {
-    plot.setViewport(QRect(0, 0, 1200, 600));
-    plot.replot(QCustomPlot::rpImmediateRefresh);
-    QStringList labels;
-    for (const QString& label : plot.axisRect()->axis(QCPAxis::atBottom)->tickVectorLabels()) {
-        if (!label.isEmpty())
-            labels.append(label);
-    }
-    return labels;
-}
-
-} // namespace
+using namespace knobscope::example;
 
 class TestFigure : public QObject {
     Q_OBJECT
 
 private slots:
-    void sizeTicksAreWrittenAsPeopleWriteThem();
-    void categoriesKeepTheirWords();
-    void linearNumbersStayPlain();
-    void crowdedLabelsAreThinned();
-    void nonFiniteValuesAreLeftOut_data();
-    void nonFiniteValuesAreLeftOut();
-    void allZeroAndOnePointHaveARange();
-    void wideIntervalsDoNotFlattenTheMeans();
     void redrawLeavesNothingBehind();
     void seriesDiffer();
     void manySeriesLeaveRoomForTheAxes();
+    void longLegendsAreWhole_data();
+    void longLegendsAreWhole();
     void pdfHasItsFontsAndText();
     void pdfHasTheColumnWidthAndTextSize();
     void svgKeepsText();
@@ -110,114 +35,6 @@ private slots:
     void fullDiskLeavesNothing();
     void styles();
 };
-
-void TestFigure::sizeTicksAreWrittenAsPeopleWriteThem() {
-    QCustomPlot plot;
-    plot.resize(1200, 600);
-    drawCurves(plot, sizesCurve());
-    QCOMPARE(tickLabels(plot), kSizes);
-    // Equal steps of the logarithm lie equally far apart.
-    const QVector<double> ticks = plot.axisRect()->axis(QCPAxis::atBottom)->tickVector();
-    QCOMPARE(ticks, (QVector<double>{16, 18, 20}));
-}
-
-void TestFigure::categoriesKeepTheirWords() {
-    CurveSet set = sizesCurve();
-    set.scale = AxisScale::Category;
-    set.xValues = {KnobValue(QStringLiteral("auto")), KnobValue(QStringLiteral("64K"))};
-    set.series[0].points = {point(0, QStringLiteral("64K"), 1),
-                            point(1, QStringLiteral("auto"), 2)};
-    QCustomPlot plot;
-    plot.resize(1200, 600);
-    drawCurves(plot, set);
-    QCOMPARE(tickLabels(plot), (QStringList{QStringLiteral("auto"), QStringLiteral("64K")}));
-    QCOMPARE(plot.graph(0)->data()->at(0)->value, 2.0); // auto stands first
-}
-
-void TestFigure::linearNumbersStayPlain() {
-    CurveSet set = sizesCurve();
-    set.scale = AxisScale::Linear;
-    set.xValues = {KnobValue(qint64{1000000}), KnobValue(qint64{3000000})};
-    set.series[0].points = {point(0, QStringLiteral("1000000"), 1),
-                            point(1, QStringLiteral("3000000"), 2)};
-    QCustomPlot plot;
-    plot.resize(1200, 600);
-    drawCurves(plot, set);
-    QVERIFY2(tickLabels(plot).contains(QStringLiteral("2000000")),
-             qPrintable(tickLabels(plot).join(QLatin1Char(' '))));
-}
-
-void TestFigure::crowdedLabelsAreThinned() {
-    CurveSet set = sizesCurve();
-    set.scale = AxisScale::Category;
-    set.xValues.clear();
-    set.series[0].points.clear();
-    for (int i = 0; i < 200; ++i) {
-        set.xValues.append(KnobValue(QStringLiteral("value%1").arg(i)));
-        set.series[0].points.append(point(i, QStringLiteral("value%1").arg(i), i));
-    }
-    QCustomPlot plot;
-    plot.resize(1200, 600);
-    drawCurves(plot, set);
-    const QStringList labels = tickLabels(plot);
-    QVERIFY(labels.size() >= 5);
-    QVERIFY2(labels.size() <= 30, qPrintable(QString::number(labels.size())));
-    QCOMPARE(labels.first(), QStringLiteral("value0"));
-}
-
-void TestFigure::nonFiniteValuesAreLeftOut_data() {
-    QTest::addColumn<double>("mean");
-    QTest::addColumn<double>("half");
-    QTest::addColumn<int>("points");
-    const double inf = std::numeric_limits<double>::infinity();
-    const double nan = std::numeric_limits<double>::quiet_NaN();
-    QTest::newRow("NaN mean") << nan << 1.0 << 2;
-    QTest::newRow("infinite mean") << inf << 1.0 << 2;
-    QTest::newRow("NaN interval") << 150.0 << nan << 3;
-    QTest::newRow("infinite interval") << 150.0 << inf << 3;
-}
-
-void TestFigure::nonFiniteValuesAreLeftOut() {
-    QFETCH(double, mean);
-    QFETCH(double, half);
-    CurveSet set = sizesCurve();
-    set.series[0].points[1].summary.mean = mean;
-    set.series[0].points[1].summary.halfWidth = half;
-    QCustomPlot plot;
-    plot.resize(800, 400);
-    drawCurves(plot, set);
-    QTEST(plot.graph(0)->dataCount(), "points");
-    const QCPRange range = plot.axisRect()->axis(QCPAxis::atLeft)->range();
-    QVERIFY(range.upper > 305 && range.upper < 400);
-}
-
-void TestFigure::allZeroAndOnePointHaveARange() {
-    CurveSet set = sizesCurve();
-    set.xValues = {KnobValue(QStringLiteral("64K"))};
-    set.series[0].points = {point(0, QStringLiteral("64K"), 0, 0)};
-    QCustomPlot plot;
-    plot.resize(800, 400);
-    drawCurves(plot, set);
-    const auto axis = [&](QCPAxis::AxisType type) { return plot.axisRect()->axis(type)->range(); };
-    QVERIFY(axis(QCPAxis::atLeft).size() > 0.5);
-    QVERIFY(axis(QCPAxis::atBottom).contains(16));
-    QVERIFY(axis(QCPAxis::atBottom).size() < 3);
-    QCOMPARE(tickLabels(plot), QStringList{QStringLiteral("64K")});
-}
-
-void TestFigure::wideIntervalsDoNotFlattenTheMeans() {
-    CurveSet set = sizesCurve();
-    set.series[0].points[1].summary.halfWidth = 5000; // as of two repeats
-    QCustomPlot plot;
-    plot.resize(800, 400);
-    drawCurves(plot, set);
-    const QCPRange range = plot.axisRect()->axis(QCPAxis::atLeft)->range();
-    QCOMPARE(range.lower, 0.0); // throughput is not negative
-    QVERIFY2(range.upper > 600 && range.upper < 1000, qPrintable(QString::number(range.upper)));
-    set.series[0].points[0].summary.mean = -50; // a difference may be
-    drawCurves(plot, set);
-    QVERIFY(plot.axisRect()->axis(QCPAxis::atLeft)->range().lower < -50);
-}
 
 void TestFigure::redrawLeavesNothingBehind() {
     QCustomPlot plot;
@@ -271,6 +88,43 @@ void TestFigure::manySeriesLeaveRoomForTheAxes() {
     const QString text = outputOf(QStringLiteral("pdftotext"), {path, QStringLiteral("-")});
     for (int s = 1; s <= 30; ++s)
         QVERIFY2(text.contains(QStringLiteral("%1K").arg(16 * s)), qPrintable(text));
+}
+
+void TestFigure::longLegendsAreWhole_data() {
+    QTest::addColumn<QString>("style");
+    for (const char* style : {"acm", "ieee", "usenix", "slides"})
+        QTest::newRow(style) << style;
+}
+
+/// Series named by three knobs, with names and values as long as they come.
+void TestFigure::longLegendsAreWhole() {
+    QFETCH(QString, style);
+    CurveSet set = manySeries(4);
+    const QStringList knobs = {"tcp_slow_start_after_idle", "Congestion control of the receiver",
+                               "tcp_limit_output_bytes"};
+    set.seriesLabel = knobs.join(QStringLiteral(", "));
+    for (int i = 0; i < set.series.size(); ++i)
+        set.series[i].name =
+            QStringLiteral("4096 131072 %1, 4096 16384 4194304, someverylongcontrol").arg(i);
+    QTemporaryDir dir;
+    const QString path = dir.filePath(QStringLiteral("long.pdf"));
+    QVERIFY(exportFigure(set, *figureStyle(style), path));
+    const QString info = outputOf(QStringLiteral("pdfinfo"), {path});
+    static const QRegularExpression size(QStringLiteral("Page size:\\s+([0-9.]+) x ([0-9.]+)"));
+    const double width = size.match(info).captured(1).toDouble();
+    const QString boxes =
+        outputOf(QStringLiteral("pdftotext"), {QStringLiteral("-bbox"), path, QStringLiteral("-")});
+    static const QRegularExpression word(
+        QStringLiteral("xMin=\"([-0-9.]+)\" yMin=\"([-0-9.]+)\" xMax=\"([-0-9.]+)\""));
+    for (auto match = word.globalMatch(boxes); match.hasNext();) {
+        const QRegularExpressionMatch box = match.next();
+        QVERIFY2(box.captured(1).toDouble() >= 0 && box.captured(2).toDouble() >= 0 &&
+                     box.captured(3).toDouble() <= width,
+                 qPrintable(boxes));
+    }
+    for (const QString& shown : knobs + QStringList{"someverylongcontrol", "4194304"})
+        for (const QString& part : shown.split(QLatin1Char(' ')))
+            QVERIFY2(boxes.contains(part), qPrintable(part));
 }
 
 void TestFigure::pdfHasItsFontsAndText() {
