@@ -9,6 +9,7 @@
 #include "app/gui/pages/runpage.h"
 #include "app/gui/wizard/experimentwizard.h"
 #include "core/model/experimentfile.h"
+#include "core/model/plural.h"
 #include "db/runrepository.h"
 
 #include <QApplication>
@@ -225,7 +226,8 @@ void MainWindow::openRun(qint64 run) {
 void MainWindow::askAndDelete(const RunInfo& run) {
     auto* question =
         new QMessageBox(QMessageBox::Question, tr("Delete run"),
-                        tr("Delete \"%1\" with its %2 samples?").arg(run.name).arg(run.samplesDone),
+                        tr("Delete \"%1\" with its %2?")
+                            .arg(run.name, counted(run.samplesDone, tr("sample"), tr("samples"))),
                         QMessageBox::Cancel, this);
     question->setObjectName("deleteQuestion");
     question->setInformativeText(tr("This cannot be undone."));

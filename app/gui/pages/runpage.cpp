@@ -8,6 +8,7 @@
 #include "app/gui/pages/curveview.h"
 #include "app/gui/pages/exportdialogs.h"
 #include "app/gui/pages/tables.h"
+#include "core/model/plural.h"
 #include "core/report/csvexport.h"
 #include "db/runrepository.h"
 
@@ -44,12 +45,15 @@ QString summaryOf(const StoredRun& run) {
     parts.append(info.sender == info.receiver
                      ? RunPage::tr("on %1").arg(info.sender)
                      : RunPage::tr("from %1 to %2").arg(info.sender, info.receiver));
-    parts.append(RunPage::tr("%1, %2 cells, %3 samples")
-                     .arg(info.testKind)
-                     .arg(run.cells.size())
-                     .arg(info.samplesDone));
+    const auto samples = [](int count) {
+        return counted(count, RunPage::tr("sample"), RunPage::tr("samples"));
+    };
+    parts.append(RunPage::tr("%1, %2, %3")
+                     .arg(info.testKind,
+                          counted(run.cells.size(), RunPage::tr("cell"), RunPage::tr("cells")),
+                          samples(info.samplesDone)));
     if (info.samplesFailed > 0)
-        parts.append(RunPage::tr("%1 attempts failed").arg(info.samplesFailed));
+        parts.append(RunPage::tr("%1 failed").arg(samples(info.samplesFailed)));
     return parts.join(QStringLiteral("  ·  "));
 }
 

@@ -5,6 +5,7 @@
 #include "app/gui/wizard/exclusioneditor.h"
 #include "app/gui/wizard/knobrows.h"
 #include "core/model/plan.h"
+#include "core/model/plural.h"
 
 #include <QGroupBox>
 #include <QLabel>
@@ -87,9 +88,10 @@ QString estimateText(const Experiment& experiment) {
         range(QString::number(estimate.samplesMin), QString::number(estimate.samplesMax));
     const QString time =
         range(durationText(estimate.secondsMin), durationText(estimate.secondsMax));
-    return (estimate.cells == 1 ? MatrixPage::tr("1 cell, %1 samples, about %2").arg(samples, time)
-                                : MatrixPage::tr("%1 cells, %2 samples, about %3")
-                                      .arg(QString::number(estimate.cells), samples, time));
+    return MatrixPage::tr("%1, %2 %3, about %4")
+        .arg(counted(estimate.cells, MatrixPage::tr("cell"), MatrixPage::tr("cells")), samples,
+             nounFor(estimate.samplesMax, MatrixPage::tr("sample"), MatrixPage::tr("samples")),
+             time);
 }
 
 } // namespace knobscope
