@@ -25,6 +25,9 @@ struct Arguments {
     bool json = false;
     bool quiet = false;
 
+    [[nodiscard]] bool measures() const {
+        return (command == Command::Run && !dryRun) || command == Command::Resume;
+    }
     /// Drawing needs the GUI library's application object; nothing else does.
     [[nodiscard]] bool drawsFigure() const { return !figure.isEmpty() || !exportDir.isEmpty(); }
 };

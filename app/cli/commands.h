@@ -29,9 +29,11 @@ namespace knobscope::cli {
 // What they share.
 
 [[nodiscard]] HostOptions hostOptions(const Arguments& arguments);
+/// To store runs: makes the database when there is none.
 [[nodiscard]] Result<std::unique_ptr<RunRepository>> openRuns(const Arguments& arguments);
-/// A number or "last", the newest.
-[[nodiscard]] Result<qint64> findRun(RunRepository& runs, const QString& name);
+/// To read them: makes nothing. Null when the usual database is not there yet; one that was named
+/// must be.
+[[nodiscard]] Result<std::unique_ptr<RunRepository>> readRuns(const Arguments& arguments);
 [[nodiscard]] Result<StoredRun> loadRun(const Arguments& arguments);
 /// CSV files and figure.pdf of the main metric. The paths written.
 [[nodiscard]] Result<QStringList> exportAll(const StoredRun& run, const QString& directory);

@@ -8,6 +8,7 @@
 #include "db/runrepository.h"
 
 #include <QDir>
+#include <QFile>
 
 namespace knobscope::cli {
 
@@ -24,6 +25,23 @@ Result<std::unique_ptr<RunRepository>> openRuns(const Arguments& arguments) {
                                                             : arguments.database);
 }
 
+Result<std::unique_ptr<RunRepository>> readRuns(const Arguments& arguments) {
+    if (!arguments.database.isEmpty())
+        return RunRepository::openToRead(arguments.database);
+    const QString usual = RunRepository::defaultPath();
+    if (!QFile::exists(usual))
+        return nullptr;
+    return RunRepository::openToRead(usual);
+}
+
+namespace {
+
+tl::unexpected<Error> nothingStored() {
+    return fail(Error::Code::BadInput, QStringLiteral("There is no run, as none is stored yet"),
+                QStringLiteral("measure one with: knobscope-cli run FILE"));
+}
+
+/// A number or "last", the newest.
 Result<qint64> findRun(RunRepository& runs, const QString& name) {
     if (name != QLatin1String("last"))
         return name.toLongLong(); // digits only, the command line made sure of it
@@ -31,15 +49,18 @@ Result<qint64> findRun(RunRepository& runs, const QString& name) {
     if (!list)
         return tl::unexpected<Error>(list.error());
     if (list->isEmpty())
-        return fail(Error::Code::BadInput, QStringLiteral("No run is stored yet"),
-                    QStringLiteral("measure one with: knobscope-cli run FILE"));
+        return nothingStored();
     return list->first().id;
 }
 
+} // namespace
+
 Result<StoredRun> loadRun(const Arguments& arguments) {
-    const auto runs = openRuns(arguments);
+    const auto runs = readRuns(arguments);
     if (!runs)
         return tl::unexpected<Error>(runs.error());
+    if (!*runs)
+        return nothingStored();
     const auto id = findRun(**runs, arguments.run);
     if (!id)
         return tl::unexpected<Error>(id.error());

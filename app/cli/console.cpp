@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/console.h"
 
-#include <algorithm>
+#include "app/cli/texttable.h"
+
+#include <cerrno>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -14,26 +17,34 @@ namespace {
 
 constexpr int kFallbackWidth = 80;
 
-void write(std::FILE* stream, const QString& text) {
+/// False, with errno, when not all was written.
+bool writeTo(std::FILE* stream, const QString& text) {
     const QByteArray bytes = text.toUtf8();
-    std::fwrite(bytes.constData(), 1, static_cast<std::size_t>(bytes.size()), stream);
-    std::fflush(stream);
-}
-
-int terminalWidth() {
-    winsize size = {};
-    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
-        return kFallbackWidth;
-    return size.ws_col;
+    const auto size = static_cast<std::size_t>(bytes.size());
+    return std::fwrite(bytes.constData(), 1, size, stream) == size && std::fflush(stream) == 0;
 }
 
 } // namespace
 
 Console::Console() : m_interactive(isatty(STDOUT_FILENO) != 0) {}
 
+int Console::width() const {
+    if (!m_interactive)
+        return 0;
+    winsize size = {};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return kFallbackWidth;
+    return size.ws_col;
+}
+
+void Console::write(const QString& text) {
+    if (!writeTo(stdout, text) && errno != EPIPE && m_outputError.isEmpty())
+        m_outputError = QString::fromLocal8Bit(std::strerror(errno));
+}
+
 void Console::print(const QString& text) {
     clearProgress();
-    write(stdout, text.endsWith(QLatin1Char('\n')) ? text : text + QLatin1Char('\n'));
+    write(text.endsWith(QLatin1Char('\n')) ? text : text + QLatin1Char('\n'));
 }
 
 void Console::error(const QString& text) {
@@ -46,43 +57,21 @@ void Console::error(const Error& error) {
 
 void Console::note(const QString& text) {
     clearProgress();
-    write(stderr, text + QLatin1Char('\n'));
+    (void)writeTo(stderr, text + QLatin1Char('\n'));
 }
 
 void Console::progress(const QString& line) {
     if (!m_interactive)
         return;
-    const int width = terminalWidth() - 1; // the last column would wrap on some terminals
-    QString shown = line;
-    if (shown.size() > width)
-        shown = shown.left(std::max(width - 1, 0)) + QStringLiteral("…");
-    write(stdout, QStringLiteral("\r") + shown + QStringLiteral("\x1b[K"));
+    // The last column would wrap on some terminals.
+    write(QLatin1Char('\r') + elidedMiddle(line, width() - 1) + QStringLiteral("\x1b[K"));
     m_drawn = true;
 }
 
 void Console::clearProgress() {
     if (m_drawn)
-        write(stdout, QStringLiteral("\r\x1b[K"));
+        write(QStringLiteral("\r\x1b[K"));
     m_drawn = false;
-}
-
-QString alignColumns(const QList<QStringList>& rows) {
-    QList<qsizetype> widths;
-    for (const QStringList& row : rows) {
-        widths.resize(std::max(widths.size(), row.size()));
-        for (qsizetype i = 0; i < row.size(); ++i)
-            widths[i] = std::max(widths[i], row[i].size());
-    }
-    QString text;
-    for (const QStringList& row : rows) {
-        QString line;
-        for (qsizetype i = 0; i < row.size(); ++i)
-            line += row[i].leftJustified(widths[i] + 2);
-        while (line.endsWith(QLatin1Char(' ')))
-            line.chop(1);
-        text += line + QLatin1Char('\n');
-    }
-    return text;
 }
 
 QString durationText(double seconds) {

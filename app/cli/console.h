@@ -20,17 +20,22 @@ public:
 
     /// Standard output is a terminal, so that a line can be drawn anew.
     [[nodiscard]] bool interactive() const { return m_interactive; }
+    /// Columns of the terminal, which lines should not exceed; 0, no limit, when standard output is
+    /// none.
+    [[nodiscard]] int width() const;
+    /// The first error of writing to standard output, in the system's words; empty: none. A reader
+    /// that has gone away is none: it has read what it wanted.
+    [[nodiscard]] const QString& outputError() const { return m_outputError; }
     /// Replaces the progress line; cut to the width of the terminal.
     void progress(const QString& line);
     void clearProgress();
 
 private:
+    void write(const QString& text);
     bool m_interactive = false;
     bool m_drawn = false;
+    QString m_outputError;
 };
-
-/// Text columns as wide as their widest entry, two spaces apart. The first row is the header.
-[[nodiscard]] QString alignColumns(const QList<QStringList>& rows);
 
 /// "8 s", "1:05", "2:10:00".
 [[nodiscard]] QString durationText(double seconds);

@@ -2,10 +2,11 @@
 #include "app/cli/dryrun.h"
 
 #include "app/cli/console.h"
+#include "app/cli/jsontext.h"
+#include "app/cli/texttable.h"
 #include "core/model/matrix.h"
 #include "core/model/plan.h"
-
-#include <nlohmann/json.hpp>
+#include "core/model/plural.h"
 
 namespace knobscope::cli {
 
@@ -23,8 +24,9 @@ QString rangeText(int least, int most) {
 }
 
 QString planLine(const PlanSpec& plan, const Estimate& estimate) {
-    QString text = QStringLiteral("%1 samples (%2 a cell")
+    QString text = QStringLiteral("%1 %2 (%3 a cell")
                        .arg(rangeText(estimate.samplesMin, estimate.samplesMax),
+                            nounFor(estimate.samplesMax, QStringLiteral("sample")),
                             rangeText(plan.repeatsMin, plan.repeatsMax));
     if (plan.repeatsMin != plan.repeatsMax)
         text += QStringLiteral(", until ± %1 % at %2 % confidence")
@@ -37,7 +39,7 @@ QString planLine(const PlanSpec& plan, const Estimate& estimate) {
 
 } // namespace
 
-QString planText(const Experiment& experiment) {
+QString planText(const Experiment& experiment, int width) {
     const Estimate estimate = estimateRun(experiment);
     QString time = durationText(estimate.secondsMin);
     if (estimate.samplesMin != estimate.samplesMax)
@@ -46,27 +48,28 @@ QString planText(const Experiment& experiment) {
                              .arg(experiment.test.kind, experiment.test.backend)
                              .arg(experiment.test.seconds)
                              .arg(experiment.test.warmupSeconds);
-    QString text = alignColumns({{QStringLiteral("Experiment"), experiment.name},
-                                 {QStringLiteral("Sender"), hostText(experiment.sender)},
-                                 {QStringLiteral("Receiver"), hostText(experiment.receiver)},
-                                 {QStringLiteral("Test"), test},
-                                 {QStringLiteral("Plan"), planLine(experiment.plan, estimate)},
-                                 {QStringLiteral("Time"), QStringLiteral("about ") + time}});
-    text += QStringLiteral("\n%1 cells:\n").arg(estimate.cells);
+    QString text = nameValueTable({{QStringLiteral("Experiment"), experiment.name},
+                                   {QStringLiteral("Sender"), hostText(experiment.sender)},
+                                   {QStringLiteral("Receiver"), hostText(experiment.receiver)},
+                                   {QStringLiteral("Test"), test},
+                                   {QStringLiteral("Plan"), planLine(experiment.plan, estimate)},
+                                   {QStringLiteral("Time"), QStringLiteral("about ") + time}},
+                                  width);
+    text +=
+        QLatin1Char('\n') + counted(estimate.cells, QStringLiteral("cell")) + QStringLiteral(":\n");
     QList<QStringList> rows;
     for (const Cell& cell : expandMatrix(experiment))
         rows.append({QString::number(cell.index + 1), cellLabel(experiment, cell)});
-    return text + alignColumns(rows);
+    return text + nameValueTable(rows, width);
 }
 
 QString planJson(const Experiment& experiment) {
-    using Json = nlohmann::ordered_json;
     const Estimate estimate = estimateRun(experiment);
     Json cells = Json::array();
     for (const Cell& cell : expandMatrix(experiment)) {
         Json values = Json::array();
         for (const KnobValue& value : cell.values)
-            values.push_back(value.text.toStdString());
+            values.push_back(jsonValue(value));
         cells.push_back(values);
     }
     Json axes = Json::array();
@@ -81,7 +84,7 @@ QString planJson(const Experiment& experiment) {
                      {"samples_max", estimate.samplesMax},
                      {"seconds_min", estimate.secondsMin},
                      {"seconds_max", estimate.secondsMax}};
-    return QString::fromStdString(event.dump(-1, ' ', false, Json::error_handler_t::replace));
+    return jsonLine(event);
 }
 
 } // namespace knobscope::cli

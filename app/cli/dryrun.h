@@ -6,7 +6,8 @@
 namespace knobscope::cli {
 
 /// What `run --dry-run` shows: hosts, test, cells, samples, expected time. No host is asked.
-[[nodiscard]] QString planText(const Experiment& experiment);
+/// For a terminal of `width` columns; 0: without a limit.
+[[nodiscard]] QString planText(const Experiment& experiment, int width);
 /// The same as one JSON line, event "plan".
 [[nodiscard]] QString planJson(const Experiment& experiment);
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/backgroundjob.h"
 #include "app/cli/commands.h"
+#include "app/cli/jsondocuments.h"
 #include "app/cli/runreporter.h"
+#include "app/cli/texttable.h"
 #include "core/run/agentcalls.h"
 #include "core/run/preflight.h"
 
@@ -31,27 +33,52 @@ QString stateText(Check::State state) {
 }
 
 /// What a dead agent had left, as the new one reports it when it starts.
-int printRecovered(Console& console, HostSession& host) {
-    int lost = 0;
-    for (const protocol::UndoReport& undo : host.hello().recovered) {
-        if (undo.restored) {
+void printUndone(Console& console, const QString& host,
+                 const std::vector<protocol::UndoReport>& undone) {
+    for (const protocol::UndoReport& undo : undone) {
+        if (undo.restored)
             console.print(QStringLiteral("%1: %2 is back to %3")
-                              .arg(host.label(), QString::fromStdString(undo.name),
+                              .arg(host, QString::fromStdString(undo.name),
                                    QString::fromStdString(undo.original)));
-        } else {
-            console.error(undoFailureText(host.label(), undo));
-            ++lost;
-        }
+    }
+    if (undone.empty())
+        console.print(QStringLiteral("%1: nothing was left to put back").arg(host));
+}
+
+int reportRecovered(const Arguments& arguments, Console& console, HostSession& host) {
+    const auto& undone = host.hello().recovered;
+    QStringList errors;
+    for (const protocol::UndoReport& undo : undone) {
+        if (!undo.restored)
+            errors.append(undoFailureText(host.label(), undo));
     }
     // Knobs of a run that lives are not left over; they are not back either.
-    const auto free = agentcalls::applyKnobs(host, {}).get();
+    const auto free = agentcalls::claim(host, false).get();
     if (!free)
-        console.error(free.error());
-    else if (host.hello().recovered.empty())
-        console.print(QStringLiteral("%1: nothing was left to put back").arg(host.label()));
-    if (!free)
-        ++lost;
-    return static_cast<int>(lost > 0 ? ExitStatus::KnobNotRestored : ExitStatus::AllWell);
+        errors.append(free.error().text());
+    const int status =
+        static_cast<int>(errors.isEmpty() ? ExitStatus::AllWell : ExitStatus::KnobNotRestored);
+    if (arguments.json)
+        console.print(recoveredJson(arguments.hosts.first(), status,
+                                    free ? QString() : free.error().text(), undone));
+    else if (free || !undone.empty())
+        printUndone(console, host.label(), undone);
+    for (const QString& error : errors)
+        console.error(error);
+    return status;
+}
+
+QString checksTable(const QList<PreflightReport>& reports, int width) {
+    QList<QStringList> rows;
+    for (const PreflightReport& report : reports) {
+        for (const Check& check : report.checks)
+            rows.append({check.host, stateText(check.state), check.title, check.detail});
+    }
+    return table({{QStringLiteral("Host"), 16},
+                  {QStringLiteral("State")},
+                  {QStringLiteral("Check")},
+                  {QStringLiteral("Found")}},
+                 rows, width);
 }
 
 } // namespace
@@ -73,19 +100,16 @@ int checkHosts(const Arguments& arguments, Console& console) {
         return static_cast<int>(ExitStatus::Cancelled);
 
     int status = 0;
-    QList<QStringList> rows;
-    QStringList failures;
-    for (const PreflightReport& report : reports) {
+    for (const PreflightReport& report : reports)
         status = std::max(status, report.exitStatus);
+    console.print(arguments.json ? checksJson(arguments.hosts, reports)
+                                 : wrapped(checksTable(reports, console.width()), console.width()));
+    for (const PreflightReport& report : reports) {
         for (const Check& check : report.checks) {
-            rows.append({check.host, stateText(check.state), check.title, check.detail});
             if (check.state == Check::State::Failed)
-                failures.append(checkText(check));
+                console.error(checkText(check));
         }
     }
-    console.print(alignColumns(rows));
-    for (const QString& failure : failures)
-        console.error(failure);
     return status;
 }
 
@@ -100,11 +124,13 @@ int recoverHosts(const Arguments& arguments, Console& console) {
             return 0;
         },
         [&] { cancel.cancel(); });
-    if (!session) {
-        console.error(session.error());
-        return statusOf(session.error());
-    }
-    return printRecovered(console, **session);
+    if (session)
+        return reportRecovered(arguments, console, **session);
+    const Error& error = session.error();
+    if (arguments.json)
+        console.print(recoveredJson(arguments.hosts.first(), statusOf(error), error.text(), {}));
+    console.error(error);
+    return statusOf(error);
 }
 
 } // namespace knobscope::cli

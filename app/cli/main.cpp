@@ -6,8 +6,11 @@
 #include <clocale>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 
+#include <fcntl.h>
 #include <langinfo.h>
+#include <unistd.h>
 
 using namespace knobscope;
 
@@ -34,6 +37,15 @@ std::unique_ptr<QCoreApplication> makeApplication(bool draws, int& argc, char** 
     return std::make_unique<QApplication>(argc, argv);
 }
 
+/// A file or a connection opened later would else take the number of a standard stream that is
+/// closed ("run FILE >&-"), and what is printed would go into it.
+void openStandardStreams() {
+    for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", O_RDWR) != stream)
+            std::abort(); // the lowest free number is this one
+    }
+}
+
 int dispatch(const cli::Arguments& arguments, cli::Console& console) {
     using Command = cli::Arguments::Command;
     switch (arguments.command) {
@@ -58,6 +70,7 @@ int dispatch(const cli::Arguments& arguments, cli::Console& console) {
 } // namespace
 
 int main(int argc, char* argv[]) {
+    openStandardStreams();
     useUtf8();
     // A reader that goes away ("| head") must not end the program before the knobs are back and
     // the files are written.
@@ -73,5 +86,11 @@ int main(int argc, char* argv[]) {
     QCoreApplication::setApplicationName(QStringLiteral("knobscope-cli"));
     QCoreApplication::setApplicationVersion(QStringLiteral(KNOBSCOPE_VERSION));
     cli::Console console;
-    return dispatch(arguments, console);
+    const int status = dispatch(arguments, console);
+    if (console.outputError().isEmpty())
+        return status;
+    console.error(QStringLiteral("Standard output could not be written: ") + console.outputError());
+    // A run is as it is, whoever hears of it; the other commands have nothing but what they print.
+    return status == 0 && !arguments.measures() ? static_cast<int>(ExitStatus::SamplesFailed)
+                                                : status;
 }

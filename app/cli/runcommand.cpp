@@ -76,7 +76,8 @@ int Measurement::run() {
         if (paths) {
             exported = *paths;
         } else if (m_outcome.status == ExitStatus::AllWell) {
-            m_outcome.status = ExitStatus::BadInput;
+            // The arguments were right; the disk may be full by now.
+            m_outcome.status = ExitStatus::SamplesFailed;
             m_outcome.message = paths.error().text();
         } else {
             m_console.error(paths.error());
@@ -122,7 +123,7 @@ void Measurement::measure() {
     if (stored) {
         m_stored = std::move(*stored);
     } else if (m_outcome.status == ExitStatus::AllWell) {
-        m_outcome.status = ExitStatus::BadInput;
+        m_outcome.status = ExitStatus::SamplesFailed;
         m_outcome.message = stored.error().text();
     }
 }
@@ -165,7 +166,8 @@ int runExperiment(const Arguments& arguments, Console& console) {
             return refuse(arguments, console, made.error());
     }
     if (arguments.dryRun) {
-        console.print(arguments.json ? planJson(*experiment) : planText(*experiment));
+        console.print(arguments.json ? planJson(*experiment)
+                                     : planText(*experiment, console.width()));
         return static_cast<int>(ExitStatus::AllWell);
     }
     return Measurement(arguments, console, *experiment, std::nullopt).run();

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/runreporter.h"
 
+#include "app/cli/texttable.h"
+#include "core/model/knobcatalogue.h"
 #include "core/model/metrics.h"
+#include "core/model/plural.h"
 #include "core/report/csvexport.h"
 
 namespace knobscope::cli {
@@ -22,7 +25,7 @@ void RunReporter::printErrors(const RunOutcome& outcome) {
             m_console.error(line);
     }
     for (const QString& line : outcome.notRestored)
-        m_console.error(QStringLiteral("not put back: ") + line);
+        m_console.error(QStringLiteral("Not put back: ") + line);
 }
 
 QString mainValueText(const Experiment& experiment, const SampleRecord& sample) {
@@ -46,23 +49,25 @@ void TextReporter::checked(const PreflightReport& report) {
 
 void TextReporter::onRunStarted(qint64 run, int cells) {
     if (!m_quiet)
-        m_console.print(
-            QStringLiteral("Run %1: %2, %3 cells").arg(run).arg(m_experiment.name).arg(cells));
+        m_console.print(wrapped(QStringLiteral("Run %1: %2, %3")
+                                    .arg(run)
+                                    .arg(m_experiment.name, counted(cells, QStringLiteral("cell"))),
+                                m_console.width()));
 }
 
 void TextReporter::onPhaseChanged(const QString& text) {
     m_doing = text;
+    m_cell = -1;
+    m_attempt.clear();
     m_rate.clear();
     draw();
 }
 
 void TextReporter::onSampleStarted(const SampleStart& sample) {
-    m_doing = QStringLiteral("cell %1/%2  %3")
-                  .arg(sample.cell + 1)
-                  .arg(m_cells.size())
-                  .arg(sample.label.isEmpty() ? m_experiment.test.kind : sample.label);
-    if (sample.attempt > 0)
-        m_doing += QStringLiteral(" (attempt %1)").arg(sample.attempt + 1);
+    m_doing = QStringLiteral("cell %1/%2  ").arg(sample.cell + 1).arg(m_cells.size());
+    m_cell = sample.cell;
+    m_attempt =
+        sample.attempt > 0 ? QStringLiteral(" (attempt %1)").arg(sample.attempt + 1) : QString();
     m_rate.clear();
     draw();
 }
@@ -76,16 +81,28 @@ void TextReporter::onIntervalMeasured(const LiveInterval& interval) {
     draw();
 }
 
+QString TextReporter::cellText(int cell, int width) const {
+    if (cell < 0 || cell >= m_cells.size())
+        return {};
+    QList<std::pair<QString, QString>> settings;
+    const QList<KnobValue>& values = m_cells[cell].values;
+    for (qsizetype i = 0; i < values.size() && i < m_experiment.axes.size(); ++i) {
+        const Axis& axis = m_experiment.axes[i];
+        const auto twins = std::count_if(m_experiment.axes.begin(), m_experiment.axes.end(),
+                                         [&](const Axis& a) { return a.knob == axis.knob; });
+        const QString side = twins > 1 ? sideName(axis.side) + QLatin1Char(' ') : QString();
+        settings.append({side + shortKnobName(axis.knob), values[i].text});
+    }
+    return settings.isEmpty() ? m_experiment.test.kind : settingsText(settings, width);
+}
+
 QString TextReporter::sampleLine(const SampleRecord& sample) const {
-    QString label;
-    if (sample.cell >= 0 && sample.cell < m_cells.size())
-        label = cellLabel(m_experiment, m_cells[sample.cell]);
     QString line = QStringLiteral("sample %1  block %2  cell %3/%4  %5  ")
                        .arg(sample.order + 1)
                        .arg(sample.block + 1)
                        .arg(sample.cell + 1)
                        .arg(m_cells.size())
-                       .arg(label.isEmpty() ? m_experiment.test.kind : label);
+                       .arg(cellText(sample.cell, 0));
     if (!sample.measured())
         return line + QStringLiteral("FAILED: ") + sample.reason;
     line += mainValueText(m_experiment, sample);
@@ -99,7 +116,7 @@ void TextReporter::onSampleFinished(const SampleRecord& sample) {
         return;
     // On a terminal good samples pass by in the progress line; what went wrong stays to be read.
     if (!m_console.interactive() || !sample.measured())
-        m_console.print(sampleLine(sample));
+        m_console.print(wrapped(sampleLine(sample), m_console.width()));
     draw();
 }
 
@@ -129,25 +146,26 @@ void TextReporter::draw() {
                    .arg(durationText(std::max(left, 0.0)));
     }
     line += m_doing;
-    if (!m_rate.isEmpty())
-        line += QStringLiteral("  ") + m_rate;
-    m_console.progress(line);
+    const QString rest = m_attempt + (m_rate.isEmpty() ? QString() : QStringLiteral("  ") + m_rate);
+    // One column stays free, see Console::progress().
+    const int room = m_console.width() - 1 - displayWidth(line) - displayWidth(rest);
+    m_console.progress(line + cellText(m_cell, std::max(room, 1)) + rest);
 }
 
 void TextReporter::ended(const RunOutcome& outcome, const std::optional<StoredRun>& stored,
                          const QStringList& exported) {
     if (stored) {
         const RunInfo& info = stored->info;
-        m_console.print(QLatin1Char('\n') + cellTable(*stored));
-        QString line = QStringLiteral("Run %1 %2: %3 samples measured")
-                           .arg(info.id)
-                           .arg(runStateName(info.state))
-                           .arg(info.samplesDone);
+        m_console.print(QLatin1Char('\n') + wrapped(cellTable(*stored), m_console.width()));
+        QString line =
+            QStringLiteral("Run %1 %2: %3 measured")
+                .arg(info.id)
+                .arg(runStateName(info.state), counted(info.samplesDone, QStringLiteral("sample")));
         if (info.samplesFailed > 0)
             line += QStringLiteral(", %1 failed").arg(info.samplesFailed);
         if (info.resumable)
             line += QStringLiteral("; go on with: knobscope-cli resume %1").arg(info.id);
-        m_console.print(line);
+        m_console.print(wrapped(line, m_console.width()));
     }
     for (const QString& path : exported)
         m_console.print(QStringLiteral("Wrote ") + path);

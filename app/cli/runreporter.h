@@ -67,10 +67,14 @@ protected:
 private:
     void draw();
     [[nodiscard]] QString sampleLine(const SampleRecord& sample) const;
+    /// The knobs of a cell, see settingsText(); empty for no cell.
+    [[nodiscard]] QString cellText(int cell, int width) const;
 
     bool m_quiet;
-    QString m_doing; ///< the phase, or the knobs of the current sample
-    QString m_rate;  ///< of the current sample
+    QString m_doing;   ///< the phase, or which cell is measured
+    int m_cell = -1;   ///< of the current sample; -1: none
+    QString m_attempt; ///< of the current sample, unless it is the first
+    QString m_rate;    ///< of the current sample
     RunProgress m_progress;
     QElapsedTimer m_sinceProgress;
 };

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/cli/commands.h"
+#include "app/cli/counterrange.h"
+#include "app/cli/jsondocuments.h"
+#include "app/cli/texttable.h"
+#include "core/model/knobcatalogue.h"
+#include "core/model/plural.h"
 #include "core/report/csvexport.h"
 #include "core/report/curves.h"
 #include "db/runrepository.h"
@@ -30,7 +35,7 @@ QString stateText(const RunInfo& info) {
            (info.resumable ? QStringLiteral(", can be resumed") : QString());
 }
 
-QString header(const StoredRun& run) {
+QString header(const StoredRun& run, int width) {
     const RunInfo& info = run.info;
     QList<QStringList> rows{{QStringLiteral("Run"), QString::number(info.id)},
                             {QStringLiteral("Name"), info.name},
@@ -48,7 +53,7 @@ QString header(const StoredRun& run) {
     }
     if (!info.message.isEmpty())
         rows.append({QStringLiteral("Message"), info.message});
-    return alignColumns(rows);
+    return nameValueTable(rows, width);
 }
 
 QString cellText(const StoredRun& run, int cell) {
@@ -68,9 +73,9 @@ QString flagsText(const StoredRun& run) {
         return {};
     QString text = QStringLiteral("\nFlags\n");
     for (auto flag = counts.cbegin(); flag != counts.cend(); ++flag)
-        text += QStringLiteral("  %1: %2 (%3 samples)\n")
-                    .arg(cellText(run, flag.key().first), flag.key().second)
-                    .arg(flag.value());
+        text += QStringLiteral("  %1: %2 (%3)\n")
+                    .arg(cellText(run, flag.key().first), flag.key().second,
+                         counted(flag.value(), QStringLiteral("sample")));
     return text;
 }
 
@@ -87,63 +92,89 @@ QString failuresText(const StoredRun& run) {
     return text.isEmpty() ? text : QStringLiteral("\nFailed attempts\n") + text;
 }
 
+/// "64K/16384": a cell by its values, in the order of the axes.
+QString valuesText(const StoredRun& run, qsizetype cell) {
+    QStringList values;
+    for (const KnobValue& value : run.cells.value(cell).values)
+        values.append(value.text);
+    return values.join(QLatin1Char('/'));
+}
+
+/// What the values of valuesText() belong to.
+QString axesText(const Experiment& experiment) {
+    QStringList names;
+    for (const Axis& axis : experiment.axes)
+        names.append(shortKnobName(axis.knob));
+    return names.join(QLatin1Char('/'));
+}
+
 /// Mean per sample in the cell where a counter moved least and most.
-QString countersText(const StoredRun& run) {
+QString countersText(const StoredRun& run, int width) {
     const QList<CounterRow> counters = countersThatMoved(run);
     if (counters.isEmpty())
         return {};
-    QList<QStringList> rows{{QStringLiteral("Counter"), QStringLiteral("side"),
-                             QStringLiteral("source"), QStringLiteral("least"),
-                             QStringLiteral("in"), QStringLiteral("most"), QStringLiteral("in")}};
+    QList<QStringList> rows;
     for (const CounterRow& counter : counters.first(std::min(kCountersShown, counters.size()))) {
-        std::optional<qsizetype> least;
-        std::optional<qsizetype> most;
-        for (qsizetype i = 0; i < counter.perCell.size(); ++i) {
-            const auto& value = counter.perCell[i];
-            if (!value)
-                continue;
-            if (!least || *value < *counter.perCell[*least])
-                least = i;
-            if (!most || *value > *counter.perCell[*most])
-                most = i;
-        }
-        if (!least || !most)
-            continue;
-        rows.append({counter.name, sideName(counter.side), counter.source,
-                     numberText(*counter.perCell[*least]), cellText(run, static_cast<int>(*least)),
-                     numberText(*counter.perCell[*most]), cellText(run, static_cast<int>(*most))});
+        if (const auto range = rangeOf(counter))
+            rows.append({counter.name, sideName(counter.side), counter.source,
+                         numberText(*counter.perCell[range->least]), valuesText(run, range->least),
+                         numberText(*counter.perCell[range->most]), valuesText(run, range->most)});
     }
-    return QStringLiteral("\nCounters that differ most between cells (mean a sample; %1 moved)\n")
-               .arg(counters.size()) +
-           alignColumns(rows);
+    QString title =
+        QStringLiteral("\nCounters that differ most between cells (mean a sample; %1 moved")
+            .arg(counters.size());
+    if (!run.experiment.axes.isEmpty())
+        title += QStringLiteral("; cells as ") + axesText(run.experiment);
+    return wrapped(title + QLatin1Char(')'), width) + table({{QStringLiteral("Counter"), 16},
+                                                             {QStringLiteral("side")},
+                                                             {QStringLiteral("source")},
+                                                             {QStringLiteral("least"), 0, true},
+                                                             {QStringLiteral("in")},
+                                                             {QStringLiteral("most"), 0, true},
+                                                             {QStringLiteral("in")}},
+                                                            rows, width);
+}
+
+QString runsTable(const QList<RunInfo>& runs, int width) {
+    QList<QStringList> rows;
+    for (const RunInfo& info : runs)
+        rows.append({QString::number(info.id), timeText(info.started), info.name, stateText(info),
+                     info.sender + QStringLiteral(" → ") + info.receiver, info.testKind,
+                     QString::number(info.cells), samplesText(info)});
+    return table({{QStringLiteral("Run")},
+                  {QStringLiteral("Started")},
+                  {QStringLiteral("Name"), 24},
+                  {QStringLiteral("State")},
+                  {QStringLiteral("Hosts"), 24},
+                  {QStringLiteral("Test")},
+                  {QStringLiteral("Cells")},
+                  {QStringLiteral("Samples")}},
+                 rows, width);
 }
 
 } // namespace
 
 int listRuns(const Arguments& arguments, Console& console) {
-    const auto repository = openRuns(arguments);
-    if (!repository) {
+    QList<RunInfo> runs;
+    const auto repository = readRuns(arguments);
+    if (repository && *repository) {
+        auto list = (*repository)->listRuns();
+        if (!list) {
+            console.error(list.error());
+            return statusOf(list.error());
+        }
+        runs = std::move(*list);
+    } else if (!repository) {
         console.error(repository.error());
         return statusOf(repository.error());
     }
-    const auto runs = (*repository)->listRuns();
-    if (!runs) {
-        console.error(runs.error());
-        return statusOf(runs.error());
-    }
-    QList<QStringList> rows{{QStringLiteral("Run"), QStringLiteral("Started"),
-                             QStringLiteral("Name"), QStringLiteral("Hosts"),
-                             QStringLiteral("Test"), QStringLiteral("Cells"),
-                             QStringLiteral("Samples"), QStringLiteral("State")}};
-    for (const RunInfo& info : *runs)
-        rows.append({QString::number(info.id), timeText(info.started), info.name,
-                     info.sender + QStringLiteral(" → ") + info.receiver, info.testKind,
-                     QString::number(info.cells), samplesText(info), stateText(info)});
-    if (runs->isEmpty())
+    if (arguments.json)
+        console.print(runsJson(runs));
+    else if (runs.isEmpty())
         console.note(QStringLiteral("No run is stored yet; measure one with: knobscope-cli run "
                                     "FILE"));
     else
-        console.print(alignColumns(rows));
+        console.print(runsTable(runs, console.width()));
     return static_cast<int>(ExitStatus::AllWell);
 }
 
@@ -153,8 +184,14 @@ int showRun(const Arguments& arguments, Console& console) {
         console.error(run.error());
         return statusOf(run.error());
     }
-    console.print(header(*run) + QLatin1Char('\n') + cellTable(*run) + flagsText(*run) +
-                  failuresText(*run) + countersText(*run));
+    if (arguments.json) {
+        console.print(runJson(*run));
+        return static_cast<int>(ExitStatus::AllWell);
+    }
+    const int width = console.width();
+    console.print(header(*run, width) + QLatin1Char('\n') +
+                  wrapped(cellTable(*run) + flagsText(*run) + failuresText(*run), width) +
+                  countersText(*run, width));
     return static_cast<int>(ExitStatus::AllWell);
 }
 

@@ -50,6 +50,11 @@ public:
         return outcome;
     }
 
+    /// What is in its folder, homes included.
+    [[nodiscard]] QStringList files() const {
+        return QDir(m_dir.path()).entryList(QDir::AllEntries | QDir::Hidden | QDir::NoDotAndDotDot);
+    }
+
     bool write(const QString& name, const QByteArray& content) const {
         QFile file(path(name));
         return file.open(QIODevice::WriteOnly) && file.write(content) == content.size();

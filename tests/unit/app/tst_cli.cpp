@@ -15,6 +15,8 @@ class TestCli : public QObject {
 private slots:
     void wrongArgumentsEndWithTwo_data();
     void wrongArgumentsEndWithTwo();
+    void unknownCommandsNameTheKnown();
+    void helpIsClean();
     void helpAndVersionEndWell_data();
     void helpAndVersionEndWell();
     void wrongFilesEndWithTwo_data();
@@ -24,33 +26,7 @@ private slots:
     void dryRunAsJson();
     void unusableDatabaseEndsWithTwo();
     void unreachableHostEndsWithThree();
-    void listsNothingYet();
-    void listsAndShowsRuns();
-    void exportsCsvAndFigures();
-    void refusesUnknownRuns_data();
-    void refusesUnknownRuns();
-    void refusesToResumeWhatIsDone();
-    void refusesToResumeWhatIsBeingMeasured();
     void worksInAnyLocale();
-
-private:
-    /// A finished run in which something went wrong here and there.
-    static qint64 storeRun(RunRepository& runs, RunState state = RunState::Finished) {
-        Experiment experiment = example::experiment();
-        experiment.plan.repeatsMin = experiment.plan.repeatsMax = 2;
-        const auto run = runs.createRun(experiment, expandMatrix(experiment));
-        if (!run)
-            return -1;
-        (void)runs.addHostFacts(*run,
-                                HostFacts{Side::Sender, "this computer", {{"kernel", "6.9"}}});
-        int order = 0;
-        (void)runs.addSample(*run, example::failedAttempt(4, 0, order++));
-        for (int block = 0; block < 2; ++block)
-            for (int cell = 0; cell < 6; ++cell)
-                (void)runs.addSample(*run, example::sample(cell, block, order++));
-        (void)runs.setRunState(*run, state, {});
-        return *run;
-    }
 };
 
 void TestCli::wrongArgumentsEndWithTwo_data() {
@@ -73,6 +49,10 @@ void TestCli::wrongArgumentsEndWithTwo_data() {
         << QStringList{"export", "1", "--figure", "f.pdf", "--style", "nature"};
     QTest::newRow("check without host") << QStringList{"check"};
     QTest::newRow("recover of two") << QStringList{"recover", "a", "b"};
+    for (const char* command : {"check", "recover", "run", "resume"})
+        QTest::addRow("absent ssh configuration for %s", command)
+            << QStringList{command, "1", "--ssh-config", "absent"};
+    QTest::newRow("folder as ssh configuration") << QStringList{"check", "a", "--ssh-config", "."};
 }
 
 void TestCli::wrongArgumentsEndWithTwo() {
@@ -81,8 +61,44 @@ void TestCli::wrongArgumentsEndWithTwo() {
     const auto outcome = cli.run(arguments);
     QCOMPARE(outcome.status, 2);
     QCOMPARE(outcome.out, QByteArray());
-    QVERIFY2(outcome.err.startsWith("knobscope-cli: ") && outcome.err.count('\n') == 1,
+    const QByteArray prefix = "knobscope-cli: ";
+    QVERIFY2(outcome.err.startsWith(prefix) && outcome.err.count('\n') == 1,
              outcome.err.constData());
+    QVERIFY2(!QChar(QLatin1Char(outcome.err.at(prefix.size()))).isLower(), outcome.err.constData());
+}
+
+/// "rnu" or nothing: what there is instead is told.
+void TestCli::unknownCommandsNameTheKnown() {
+    const CliProcess cli;
+    for (const QStringList& arguments :
+         {QStringList{"recovr", "x", "--json"}, QStringList{}, QStringList{"--fast"}}) {
+        const auto outcome = cli.run(arguments);
+        QCOMPARE(outcome.status, 2);
+        for (const char* command : {"run", "resume", "runs", "show", "export", "check", "recover"})
+            QVERIFY2(outcome.err.contains(command), outcome.err.constData());
+        if (!arguments.isEmpty())
+            QVERIFY2(outcome.err.contains('"' + arguments[0].toUtf8() + '"'),
+                     outcome.err.constData());
+    }
+}
+
+/// Usage as in manual pages: nothing of the parser's own notation, within 80 columns.
+void TestCli::helpIsClean() {
+    const CliProcess cli;
+    const QByteArrayList commands{"run", "resume", "runs", "show", "export", "check", "recover"};
+    for (const QByteArray& command : commands) {
+        const auto outcome = cli.run({QString::fromLatin1(command), "--help"});
+        QVERIFY2(outcome.out.startsWith("Usage: knobscope-cli " + command + " ["),
+                 outcome.out.constData());
+        for (const char* odd : {"(1x)", ":{", "REQUIRED", "OPTIONS", "Needs:"})
+            QVERIFY2(!outcome.out.contains(odd), outcome.out.constData());
+        for (const QByteArray& line : outcome.out.split('\n'))
+            QVERIFY2(line.size() <= 80, line.constData());
+        const bool json = outcome.out.contains("[--json]");
+        QCOMPARE(json, command != "export");
+    }
+    QVERIFY(cli.run({"check", "--help"}).out.contains(" HOST...\n"));
+    QVERIFY(cli.run({"recover", "--help"}).out.contains(" HOST\n"));
 }
 
 void TestCli::helpAndVersionEndWell_data() {
@@ -192,100 +208,14 @@ void TestCli::unreachableHostEndsWithThree() {
         const auto outcome = cli.run({command, "ssh://nobody@127.0.0.1:1"});
         QCOMPARE(outcome.status, 3);
         QVERIFY2(outcome.err.contains("127.0.0.1"), outcome.err.constData());
+        const auto json = cli.run({command, "ssh://nobody@127.0.0.1:1", "--json"});
+        QCOMPARE(json.status, 3);
+        const QJsonDocument document = QJsonDocument::fromJson(json.out);
+        const QJsonObject host =
+            document.isArray() ? document.array()[0].toObject() : document.object();
+        QCOMPARE(host["status"].toInt(-1), 3);
+        QVERIFY(host["host"].toString().contains(QStringLiteral("127.0.0.1")));
     }
-}
-
-void TestCli::listsNothingYet() {
-    const CliProcess cli;
-    const auto outcome = cli.run({"runs"});
-    QCOMPARE(outcome.status, 0);
-    QCOMPARE(outcome.out, QByteArray());
-    QVERIFY(QFile::exists(cli.path(QStringLiteral("data/knobscope/runs.db"))));
-    QCOMPARE(cli.run({"show", "last"}).status, 2);
-}
-
-void TestCli::listsAndShowsRuns() {
-    const CliProcess cli;
-    {
-        const auto runs = RunRepository::open(cli.path(QStringLiteral("r.db")));
-        QCOMPARE(storeRun(**runs, RunState::Cancelled), 1);
-        QCOMPARE(storeRun(**runs), 2);
-    }
-    const auto list = cli.run({"runs", "--db", "r.db"});
-    QCOMPARE(list.status, 0);
-    const auto lines = list.out.split('\n');
-    QCOMPARE(lines.size(), 4); // header, two runs, the end
-    QVERIFY2(lines[1].startsWith("2 ") && lines[1].contains("finished"), lines[1].constData());
-    QVERIFY2(lines[2].startsWith("1 ") && lines[2].contains("cancelled"), lines[2].constData());
-
-    const auto last = cli.run({"show", "last", "--db", "r.db"});
-    QCOMPARE(last.status, 0);
-    QCOMPARE(last.out, cli.run({"show", "2", "--db", "r.db"}).out);
-    for (const char* shown : {"窗口", "finished", "6.9", "12/12", "tcp_rmem requested 9999",
-                              "(2 samples)", "Contact with host2 was lost", "TcpExtTCPTimeouts"})
-        QVERIFY2(last.out.contains(shown), (QByteArray(shown) + " in\n" + last.out).constData());
-}
-
-void TestCli::exportsCsvAndFigures() {
-    const CliProcess cli;
-    {
-        const auto runs = RunRepository::open(cli.path(QStringLiteral("r.db")));
-        QCOMPARE(storeRun(**runs), 1);
-    }
-    const auto csv = cli.run({"export", "last", "--db", "r.db", "--csv", "out/csv"});
-    QCOMPARE(csv.status, 0);
-    QVERIFY(cli.read(QStringLiteral("out/csv/samples.csv")).count('\n') >= 13);
-
-    const QList<std::pair<QString, QByteArray>> figures{{QStringLiteral("f.pdf"), "%PDF"},
-                                                        {QStringLiteral("f.png"), "\x89PNG"},
-                                                        {QStringLiteral("f.svg"), "<?xml"}};
-    for (const auto& [name, start] : figures) {
-        const auto figure =
-            cli.run({"export", "1", "--db", "r.db", "--figure", name, "--style", "ieee"});
-        QVERIFY2(figure.status == 0, figure.err.constData());
-        QCOMPARE(figure.err, QByteArray());
-        QVERIFY2(cli.read(name).startsWith(start), qPrintable(name));
-    }
-    const auto wrong = cli.run({"export", "1", "--db", "r.db", "--figure", "f.gif"});
-    QCOMPARE(wrong.status, 2);
-    QVERIFY(!QFile::exists(cli.path(QStringLiteral("f.gif"))));
-}
-
-void TestCli::refusesUnknownRuns_data() {
-    QTest::addColumn<QStringList>("arguments");
-    QTest::newRow("show") << QStringList{"show", "7"};
-    QTest::newRow("resume") << QStringList{"resume", "7"};
-    QTest::newRow("export") << QStringList{"export", "7", "--csv", "out"};
-    QTest::newRow("zero") << QStringList{"show", "0"};
-}
-
-void TestCli::refusesUnknownRuns() {
-    QFETCH(QStringList, arguments);
-    const CliProcess cli;
-    const auto outcome = cli.run(arguments);
-    QCOMPARE(outcome.status, 2);
-    QVERIFY2(outcome.err.contains("There is no run"), outcome.err.constData());
-}
-
-void TestCli::refusesToResumeWhatIsDone() {
-    const CliProcess cli;
-    {
-        const auto runs = RunRepository::open(cli.path(QStringLiteral("r.db")));
-        QCOMPARE(storeRun(**runs), 1);
-    }
-    const auto outcome = cli.run({"resume", "last", "--db", "r.db"});
-    QCOMPARE(outcome.status, 2);
-    QVERIFY2(outcome.err.contains("finished"), outcome.err.constData());
-}
-
-void TestCli::refusesToResumeWhatIsBeingMeasured() {
-    const CliProcess cli;
-    const auto runs = RunRepository::open(cli.path(QStringLiteral("r.db")));
-    const qint64 run = storeRun(**runs, RunState::Running);
-    QVERIFY((*runs)->claimRun(run));
-    const auto outcome = cli.run({"resume", "1", "--db", "r.db"});
-    QCOMPARE(outcome.status, 2);
-    QVERIFY2(outcome.err.contains("another program"), outcome.err.constData());
 }
 
 void TestCli::worksInAnyLocale() {

@@ -22,7 +22,11 @@ private slots:
     void quietSaysOnlyTheResult();
     void stopsOnASignalAndResumes_data();
     void stopsOnASignalAndResumes();
+    void failedExportIsNoWrongArgument();
+    void goesOnWhenNobodyReads_data();
     void goesOnWhenNobodyReads();
+    void stoppedWhileNobodyReads();
+    void progressFitsTheTerminal();
 
 private:
     static StoredRun load(const CliProcess& cli, qint64 run) {
@@ -48,12 +52,24 @@ void TestCliRun::checksThisComputer() {
     QVERIFY2(outcome.status == 0, outcome.err.constData());
     QVERIFY2(outcome.out.contains("this computer") && outcome.out.contains("ok"),
              outcome.out.constData());
+    const auto json = cli.run({"check", "local", "local", "--json"});
+    QCOMPARE(json.status, 0);
+    const QJsonArray hosts = QJsonDocument::fromJson(json.out).array();
+    QCOMPARE(hosts.size(), 2);
+    QCOMPARE(hosts[1]["host"].toString(), QStringLiteral("local"));
+    QCOMPARE(hosts[1]["status"].toInt(-1), 0);
+    QCOMPARE(hosts[1]["checks"][0]["state"].toString(), QStringLiteral("ok"));
 }
 
 void TestCliRun::recoversNothing() {
     const CliProcess cli;
     const auto outcome = cli.run({"recover", "local"});
     QVERIFY2(outcome.status == 0, outcome.err.constData());
+    const auto json = cli.run({"recover", "local", "--json"});
+    QCOMPARE(json.status, 0);
+    const QJsonObject report = QJsonDocument::fromJson(json.out).object();
+    QCOMPARE(report["status"].toInt(-1), 0);
+    QVERIFY(report["knobs"].isArray() && report["knobs"].toArray().isEmpty());
 }
 
 void TestCliRun::measuresStoresAndExports() {
@@ -92,6 +108,13 @@ void TestCliRun::tellsScriptsWhatHappens() {
             QCOMPARE(line["state"].toString(), QStringLiteral("done"));
             QVERIFY(line["metrics"]["sample"]["throughput_mbit_s"].toDouble() > 0);
             QCOMPARE(line["settings"][0]["knob"].toString(), QStringLiteral("message_size"));
+            // Plain numbers, counted from 1.
+            const int cell = line["cell"].toInt();
+            QVERIFY(cell == 1 || cell == 2);
+            QCOMPARE(line["settings"][0]["value"].toInt(), cell == 1 ? 16384 : 131072);
+            QCOMPARE(line["order"].toInt(), counts[event]);
+            QCOMPARE(line["block"].toInt(), 1);
+            QCOMPARE(line["attempt"].toInt(), 1);
         }
     }
     QCOMPARE(counts["run_started"], 1);
@@ -154,19 +177,106 @@ void TestCliRun::stopsOnASignalAndResumes() {
         QCOMPARE(whole.samples[i].id, half.samples[i].id);
 }
 
+/// What cannot be written when all is measured (a full disk) is no fault of the command line.
+void TestCliRun::failedExportIsNoWrongArgument() {
+    const CliProcess cli;
+    QVERIFY(cli.write(QStringLiteral("e.json"), localExperiment(0.2, 1)));
+    QVERIFY(QDir().mkpath(cli.path(QStringLiteral("out/samples.csv")))); // stands in the way
+    const auto outcome = cli.run({"run", "e.json", "--db", "r.db", "--export", "out"});
+    QCOMPARE(outcome.status, 1);
+    QVERIFY2(outcome.err.contains("samples.csv"), outcome.err.constData());
+    QCOMPARE(load(cli, 1).info.state, RunState::Finished);
+}
+
+void TestCliRun::goesOnWhenNobodyReads_data() {
+    QTest::addColumn<QStringList>("options");
+    QTest::addColumn<QString>("reader"); ///< a command; empty: standard output is closed
+    QTest::newRow("text") << QStringList{} << "head -n 1";
+    QTest::newRow("JSON") << QStringList{"--json"} << "head -n 1";
+    QTest::newRow("JSON, no reader at all") << QStringList{"--json"} << "true";
+    QTest::newRow("closed") << QStringList{"--json"} << "";
+    QTest::newRow("full disk") << QStringList{"--json"} << "full";
+}
+
+/// The run is measured, stored and ends as it would have ended; errors come all the same.
 void TestCliRun::goesOnWhenNobodyReads() {
+    QFETCH(QStringList, options);
+    QFETCH(QString, reader);
     const CliProcess cli;
     QVERIFY(cli.write(QStringLiteral("e.json"), localExperiment(0.2, 2)));
+    const QString run = QStringLiteral(KNOBSCOPE_BINARY_DIR "/knobscope-cli run %1 --db r.db ") +
+                        options.join(QLatin1Char(' '));
+    const QString into = reader.isEmpty()                  ? QStringLiteral(">&-")
+                         : reader == QLatin1String("full") ? QStringLiteral(">/dev/full")
+                                                           : QStringLiteral("| ") + reader;
+    const auto outcomeOf = [&](const QString& file) {
+        QProcess shell;
+        cli.prepare(shell);
+        shell.setProgram(QStringLiteral("bash"));
+        shell.setArguments({"-c", run.arg(file) + into + "; exit ${PIPESTATUS[0]}"});
+        shell.start();
+        return CliProcess::finish(shell);
+    };
+    const auto outcome = outcomeOf(QStringLiteral("e.json"));
+    QVERIFY2(outcome.status == 0, outcome.err.constData());
+    QCOMPARE(outcome.err.isEmpty(), reader != QLatin1String("full"));
+    QCOMPARE(load(cli, 1).info.state, RunState::Finished);
+    QCOMPARE(load(cli, 1).samples.size(), 4);
+    const auto wrong = outcomeOf(QStringLiteral("absent.json"));
+    QCOMPARE(wrong.status, 2);
+    QVERIFY2(wrong.err.contains("absent.json"), wrong.err.constData());
+}
+
+void TestCliRun::stoppedWhileNobodyReads() {
+    const CliProcess cli;
+    QVERIFY(cli.write(QStringLiteral("e.json"), localExperiment(0.3, 20)));
     QProcess process;
-    QProcess reader; // leaves after the first line
+    QProcess reader;
     cli.prepare(process);
-    process.setArguments({"run", "e.json", "--db", "r.db"});
+    process.setArguments({"run", "e.json", "--db", "r.db", "--json"});
     process.setStandardOutputProcess(&reader);
     process.start();
-    reader.start(QStringLiteral("head"), {"-n", "1"});
+    reader.start(QStringLiteral("head"), {"-n", "12"});
     QVERIFY(reader.waitForFinished(30000));
-    QCOMPARE(CliProcess::finish(process).status, 0);
-    QCOMPARE(load(cli, 1).info.state, RunState::Finished);
+    ::kill(static_cast<pid_t>(process.processId()), SIGINT);
+    const auto outcome = CliProcess::finish(process);
+    QCOMPARE(outcome.status, 130);
+    QVERIFY2(outcome.err.contains("putting the knobs back"), outcome.err.constData());
+    QCOMPARE(load(cli, 1).info.state, RunState::Cancelled);
+}
+
+/// Made by script(1): no line that is drawn anew may wrap, and the values of the knobs stay whole.
+void TestCliRun::progressFitsTheTerminal() {
+    const CliProcess cli;
+    QByteArray experiment = localExperiment(0.3, 1);
+    experiment.replace(R"("values": ["16K", "128K"] })",
+                       R"("values": ["16K", "131072"] },
+             { "knob": "congestion_control", "side": "both", "values": ["cubic"] },
+             { "knob": "streams", "side": "both", "values": [2] },
+             { "knob": "window", "side": "sender", "values": ["256K"] },
+             { "knob": "window", "side": "receiver", "values": ["1048576"] })");
+    QVERIFY(cli.write(QStringLiteral("e.json"), experiment));
+    QProcess terminal;
+    cli.prepare(terminal);
+    terminal.setArguments(
+        {"-qec", "stty cols 80; " + terminal.program() + " run e.json --db r.db", "/dev/null"});
+    terminal.setProgram(QStringLiteral("script"));
+    terminal.start();
+    const auto outcome = CliProcess::finish(terminal);
+    QVERIFY2(outcome.status == 0, outcome.out.constData());
+    QByteArray drawn = outcome.out;
+    drawn.replace("\x1b[K", "").replace('\n', '\r');
+    bool progress = false;
+    for (const QByteArray& line : drawn.split('\r')) {
+        const QString text = QString::fromUtf8(line);
+        QVERIFY2(text.size() <= 80, line.constData());
+        if (line.contains("left  cell") && line.contains("Mbit/s")) {
+            progress = true;
+            for (const char* value : {"cubic", "256K", "1048576"})
+                QVERIFY2(line.contains(value), line.constData());
+        }
+    }
+    QVERIFY2(progress, outcome.out.constData());
 }
 
 QTEST_GUILESS_MAIN(TestCliRun)
