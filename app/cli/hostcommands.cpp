@@ -129,7 +129,8 @@ int recoverHosts(const Arguments& arguments, Console& console) {
     const Error& error = session.error();
     if (arguments.json)
         console.print(recoveredJson(arguments.hosts.first(), statusOf(error), error.text(), {}));
-    console.error(error);
+    // Named first, as checks name theirs: the text may be about what is on the way to the host.
+    console.error(arguments.hosts.first() + QStringLiteral(": ") + error.text());
     return statusOf(error);
 }
 

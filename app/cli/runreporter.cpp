@@ -147,8 +147,11 @@ void TextReporter::draw() {
     }
     line += m_doing;
     const QString rest = m_attempt + (m_rate.isEmpty() ? QString() : QStringLiteral("  ") + m_rate);
-    // One column stays free, see Console::progress().
-    const int room = m_console.width() - 1 - displayWidth(line) - displayWidth(rest);
+    // Room for the rate, so that names do not change their length when it comes. One column stays
+    // free, see Console::progress().
+    constexpr int kRate = 16;
+    const int taken = displayWidth(line) + std::max(kRate, displayWidth(rest));
+    const int room = m_console.width() - 1 - taken;
     m_console.progress(line + cellText(m_cell, std::max(room, 1)) + rest);
 }
 

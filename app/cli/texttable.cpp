@@ -11,7 +11,7 @@ namespace {
 constexpr int kGap = 2;
 constexpr int kMostIndent = 8;
 /// A knob's name of fewer letters says nothing.
-constexpr int kLeastKnob = 4;
+constexpr int kLeastKnob = 6;
 
 /// East Asian wide and fullwidth blocks of Unicode, and the pictures that terminals draw as wide.
 bool isWide(char32_t c) {

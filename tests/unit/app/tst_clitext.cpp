@@ -134,7 +134,7 @@ void TestCliText::settingsKeepTheirValues_data() {
     QTest::newRow("no limit") << 0 << "window 65536, tcp_limit_output_bytes 1048576";
     QTest::newRow("fits") << 44 << "window 65536, tcp_limit_output_bytes 1048576";
     QTest::newRow("names shorter") << 36 << "window 65536, tcp_lim…_bytes 1048576";
-    QTest::newRow("all shorter") << 30 << "window 65536, tcp_…tes 1048576";
+    QTest::newRow("shortest") << 28 << "window 65536, tcp…es 1048576";
     QTest::newRow("values only") << 18 << "65536, 1048576";
     QTest::newRow("too narrow") << 5 << "65536, 1048576";
 }
