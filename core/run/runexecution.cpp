@@ -5,6 +5,7 @@
 #include "core/model/plan.h"
 #include "core/model/plural.h"
 #include "core/run/agentcalls.h"
+#include "core/run/sampleresult.h"
 
 #include <QThread>
 
@@ -291,19 +292,8 @@ void RunExecution::watchIntervals() {
             [this, side, last](const std::string& method, const Json& params) {
                 if (method != protocol::notification::kInterval)
                     return;
-                const auto now = params.get<protocol::Interval>();
-                if (now.time_s <= last->time_s)
-                    *last = {};
-                const double seconds = now.time_s - last->time_s;
-                if (seconds <= 0)
-                    return;
-                const auto bytes =
-                    now.bytes_sent + now.bytes_received - last->bytes_sent - last->bytes_received;
-                const LiveInterval live{
-                    side, now.time_s, static_cast<double>(bytes) * 8 / 1e6 / seconds,
-                    static_cast<double>(now.transactions - last->transactions) / seconds};
-                *last = now;
-                emit m_controller.intervalMeasured(live);
+                if (const auto live = liveInterval(side, params.get<protocol::Interval>(), *last))
+                    emit m_controller.intervalMeasured(*live);
             });
     }
 }

@@ -272,6 +272,23 @@ QList<SeriesPoint> seriesOf(const std::vector<protocol::Interval>& intervals, bo
     return series;
 }
 
+std::optional<LiveInterval> liveInterval(Side side, const protocol::Interval& now,
+                                         protocol::Interval& last) {
+    // The first notification of a sample may come later in it than the last one of the sample
+    // before did in its own.
+    if (now.time_s <= last.time_s || now.bytes_sent < last.bytes_sent ||
+        now.bytes_received < last.bytes_received || now.transactions < last.transactions)
+        last = {};
+    const double seconds = now.time_s - last.time_s;
+    if (seconds <= 0)
+        return std::nullopt;
+    const auto bytes = now.bytes_sent + now.bytes_received - last.bytes_sent - last.bytes_received;
+    const LiveInterval live{side, now.time_s, static_cast<double>(bytes) * 8 / 1e6 / seconds,
+                            static_cast<double>(now.transactions - last.transactions) / seconds};
+    last = now;
+    return live;
+}
+
 void fillSample(SampleRecord& sample, const Experiment& experiment, const Cell& cell,
                 const SideResult& sender, const SideResult& receiver) {
     const bool stream = experiment.test.kind == QLatin1String("tcp_stream");

@@ -4,6 +4,7 @@
 #include "agents/protocol/protocol.h"
 #include "core/model/matrix.h"
 #include "core/model/sample.h"
+#include "core/run/runcontroller.h"
 
 namespace knobscope {
 
@@ -29,5 +30,10 @@ void addDeltas(SampleRecord& sample, Side side, const protocol::Snapshot& before
 /// rather than sent.
 [[nodiscard]] QList<SeriesPoint> seriesOf(const std::vector<protocol::Interval>& intervals,
                                           bool received);
+
+/// What moved between two cumulative notifications of one side; `last` becomes `now`. A new sample
+/// counts from 0 again. Absent when no time has passed.
+[[nodiscard]] std::optional<LiveInterval> liveInterval(Side side, const protocol::Interval& now,
+                                                       protocol::Interval& last);
 
 } // namespace knobscope

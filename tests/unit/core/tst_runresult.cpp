@@ -61,6 +61,8 @@ private slots:
     void pathMtusThatDifferAreFlagged_data();
     void pathMtusThatDifferAreFlagged();
     void seriesAddUp();
+    void liveRatesStartAnew_data();
+    void liveRatesStartAnew();
     void tokensAreFreshAndHex();
 };
 
@@ -287,6 +289,30 @@ void TestRunResult::seriesAddUp() {
     QVERIFY(qAbs(bits - 2'500'000 * 8) < 1);
     QVERIFY(qAbs(transactions - 30) < 1e-6);
     QCOMPARE(series.at(1).mbitPerSecond, 0.0);
+}
+
+void TestRunResult::liveRatesStartAnew_data() {
+    QTest::addColumn<double>("seconds"); // of the notification after 1 s and 1,000,000 bytes
+    QTest::addColumn<quint64>("bytes");
+    QTest::addColumn<double>("mbit");
+    QTest::newRow("goes on") << 1.5 << quint64{2'000'000} << 16.0;
+    QTest::newRow("new sample, earlier") << 0.5 << quint64{500'000} << 8.0;
+    QTest::newRow("new sample, later") << 1.6 << quint64{200'000} << 1.0;
+    QTest::newRow("nothing moved") << 2.0 << quint64{1'000'000} << 0.0;
+}
+
+void TestRunResult::liveRatesStartAnew() {
+    QFETCH(double, seconds);
+    QFETCH(quint64, bytes);
+    Interval last;
+    Interval now;
+    now.time_s = 1;
+    now.bytes_received = 1'000'000;
+    QCOMPARE(liveInterval(Side::Receiver, now, last)->mbitPerSecond, 8.0);
+    now.time_s = seconds;
+    now.bytes_received = bytes;
+    QTEST(liveInterval(Side::Receiver, now, last)->mbitPerSecond, "mbit");
+    QVERIFY(!liveInterval(Side::Receiver, Interval{}, last)); // no time has passed
 }
 
 void TestRunResult::tokensAreFreshAndHex() {
