@@ -28,17 +28,27 @@ KNOBSCOPE_WIRE_FORM(KnobReading, name, value, error)
 KNOBSCOPE_WIRE_FORM(KnobSetting, name, interface, value)
 KNOBSCOPE_WIRE_FORM(KnobOutcome, name, interface, original, requested, accepted, status, error)
 KNOBSCOPE_WIRE_FORM(TrafficConfig, kind, direction, seconds, warmup_seconds, interval_seconds,
-                    streams, message_size, request_size, response_size, burst, window, mss, nodelay,
-                    cpu, congestion_control)
+                    limit_bytes, limit_transactions, streams, threads, message_size, receive_size,
+                    request_size, response_size, burst, pace, rate, close, timeout_seconds, window,
+                    send_window, receive_window, mss, nodelay, cork, quickack, congestion_control,
+                    tos, ttl, priority, pacing_rate, notsent_lowat, rcvlowat, busy_poll, spin,
+                    send_method, receive_method, udp_gso, udp_gro, cpu, numa_node, realtime,
+                    bind_interface, local_ports)
 KNOBSCOPE_WIRE_FORM(PrepareParams, role, token, address, peer_address, port, config)
 KNOBSCOPE_WIRE_FORM(PrepareResult, port)
-KNOBSCOPE_WIRE_FORM(Interval, time_s, bytes_sent, bytes_received, transactions)
-KNOBSCOPE_WIRE_FORM(StreamResult, bytes_sent, bytes_received, total_bytes_sent,
+KNOBSCOPE_WIRE_FORM(Interval, time_s, bytes_sent, bytes_received, transactions, snd_cwnd, rtt_us,
+                    retransmits)
+KNOBSCOPE_WIRE_FORM(Datagrams, sent, received, lost, reordered, duplicates, jitter_us)
+KNOBSCOPE_WIRE_FORM(StreamResult, sends, bytes_sent, bytes_received, total_bytes_sent,
                     total_bytes_received, send_calls, recv_calls, transactions, elapsed_s,
                     sndbuf_initial, rcvbuf_initial, sndbuf_final, rcvbuf_final, mss,
-                    congestion_control, tcp_info)
+                    congestion_control, tcp_info, datagrams, local_port)
 KNOBSCOPE_WIRE_FORM(CpuUse, user_s, nice_s, system_s, irq_s, softirq_s, steal_s, idle_s, elapsed_s,
-                    cpus, busiest_cpu_percent, agent_user_s, agent_system_s)
-KNOBSCOPE_WIRE_FORM(TrafficResult, elapsed_s, streams, intervals, cpu, strangers)
+                    cpus, busiest_cpu_percent, busy_percent, context_switches,
+                    agent_voluntary_switches, agent_involuntary_switches, agent_user_s,
+                    agent_system_s)
+KNOBSCOPE_WIRE_FORM(Latency, count, min, max, mean, buckets)
+KNOBSCOPE_WIRE_FORM(TrafficResult, elapsed_s, streams, intervals, cpu, latency, receive_sizes,
+                    strangers)
 
 } // namespace knobscope::protocol

@@ -3,6 +3,7 @@
 
 #include "agents/protocol/json.h"
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -180,22 +181,54 @@ void to_json(Json& j, const KnobOutcome& value);
 void from_json(const Json& j, KnobOutcome& value);
 
 /// One agent's part of a test. Both ends get the same values but for the options of a side.
+/// Options that change what is measured (how the receiver takes its bytes, offloads of UDP,
+/// spinning) are off unless they are asked for.
 struct TrafficConfig {
-    std::string kind = "tcp_stream";       ///< tcp_stream, tcp_rr
-    std::string direction = "to_receiver"; ///< tcp_stream: to_receiver, from_receiver (maerts)
-    double seconds = 10;                   ///< measured time
-    double warmup_seconds = 0;             ///< before it, sent but not counted
-    double interval_seconds = 0.1;         ///< between interval notifications
-    int streams = 1;                       ///< connections, one thread each
-    std::int64_t message_size = 131072;    ///< bytes a send (and receive) call
-    std::int64_t request_size = 1;         ///< tcp_rr
-    std::int64_t response_size = 1;        ///< tcp_rr
-    int burst = 1;                         ///< tcp_rr: transactions in flight
-    std::optional<std::int64_t> window;    ///< SO_SNDBUF and SO_RCVBUF; absent: autotuned
-    std::optional<int> mss;                ///< TCP_MAXSEG
-    bool nodelay = false;                  ///< TCP_NODELAY
-    std::optional<int> cpu;                ///< pin this side's threads to this CPU
+    std::string kind = "tcp_stream"; ///< tcp_stream, tcp_rr, tcp_crr, udp_stream, udp_rr
+    /// Streams: to_receiver, from_receiver (maerts), both (`streams` connections each way).
+    std::string direction = "to_receiver";
+    double seconds = 10;           ///< measured time; with a limit, the most
+    double warmup_seconds = 0;     ///< before it, sent but not counted
+    double interval_seconds = 0.1; ///< between interval notifications
+    std::int64_t limit_bytes = 0;  ///< streams: ends when all have sent this together; 0: by time
+    std::int64_t limit_transactions = 0; ///< *_rr, *_crr: likewise
+    int streams = 1;                     ///< connections, one thread each
+    int threads = 0;                     ///< tcp_stream, tcp_rr: share the connections; 0: one each
+    std::int64_t message_size = 131072;  ///< bytes a send call; of a datagram
+    std::int64_t receive_size = 0;       ///< bytes a receive call of a stream; 0: chosen
+    std::int64_t request_size = 1;       ///< *_rr, *_crr
+    std::int64_t response_size = 1;      ///< *_rr, *_crr
+    int burst = 1;                       ///< *_rr: transactions in flight
+    double pace = 0; ///< *_rr: transactions a second of one connection; 0: as fast as they go
+    double rate = 0; ///< udp_stream: payload bits a second of one stream; 0: as fast as it goes
+    std::string close = "server"; ///< tcp_crr: who closes first: server, client, or reset (client)
+    double timeout_seconds = 0.5; ///< udp_rr: then a transaction counts as lost
+
+    std::optional<std::int64_t> window;         ///< SO_SNDBUF and SO_RCVBUF; absent: autotuned
+    std::optional<std::int64_t> send_window;    ///< SO_SNDBUF only
+    std::optional<std::int64_t> receive_window; ///< SO_RCVBUF only
+    std::optional<int> mss;                     ///< TCP_MAXSEG
+    bool nodelay = false;                       ///< TCP_NODELAY
+    bool cork = false;                          ///< TCP_CORK
+    std::optional<bool> quickack;               ///< TCP_QUICKACK before each receive
     std::optional<std::string> congestion_control;
+    std::optional<int> tos;                    ///< IP_TOS or IPV6_TCLASS, all eight bits
+    std::optional<int> ttl;                    ///< IP_TTL or IPV6_UNICAST_HOPS
+    std::optional<int> priority;               ///< SO_PRIORITY
+    std::optional<std::int64_t> pacing_rate;   ///< SO_MAX_PACING_RATE, bytes a second a connection
+    std::optional<std::int64_t> notsent_lowat; ///< TCP_NOTSENT_LOWAT
+    std::optional<std::int64_t> rcvlowat;      ///< SO_RCVLOWAT
+    std::optional<int> busy_poll;              ///< SO_BUSY_POLL, µs
+    int spin = 0; ///< µs to ask for bytes again and again before the thread sleeps
+    std::string send_method = "send";    ///< send, zerocopy, sendfile, splice
+    std::string receive_method = "recv"; ///< recv, truncate (drops the bytes uncopied), splice
+    bool udp_gso = false;                ///< many datagrams a send call (UDP_SEGMENT)
+    bool udp_gro = false;                ///< many datagrams a receive call (UDP_GRO)
+    std::optional<int> cpu;              ///< pin this side's threads to this CPU
+    std::optional<int> numa_node;        ///< or to the CPUs of this node
+    std::optional<int> realtime;         ///< SCHED_FIFO at this priority, 1 to 99
+    std::string bind_interface;          ///< SO_BINDTODEVICE; empty: not bound
+    std::string local_ports;             ///< "40000-40100": ports of this side; empty: any
 };
 void to_json(Json& j, const TrafficConfig& value);
 void from_json(const Json& j, TrafficConfig& value);
@@ -221,18 +254,36 @@ void to_json(Json& j, const PrepareResult& value);
 void from_json(const Json& j, PrepareResult& value);
 
 /// Progress of this side since traffic.start, warm-up included. Differences of successive
-/// intervals are the series; the last one equals the total.
+/// intervals are the series; the last one equals the total. What TCP says (absent for UDP) is of
+/// that moment: the windows and retransmits of all connections together, their mean round trip.
 struct Interval {
     double time_s = 0;
     std::uint64_t bytes_sent = 0;
     std::uint64_t bytes_received = 0;
     std::uint64_t transactions = 0;
+    std::optional<std::int64_t> snd_cwnd; ///< segments
+    std::optional<double> rtt_us;
+    std::optional<std::int64_t> retransmits;
 };
 void to_json(Json& j, const Interval& value);
 void from_json(const Json& j, Interval& value);
 
+/// Datagrams of one UDP stream, as its receiver tells them apart by their numbers; of transactions,
+/// as their client does. `sent` and `lost` are known once both ends have told their counts.
+struct Datagrams {
+    std::uint64_t sent = 0;
+    std::uint64_t received = 0; ///< each once
+    std::uint64_t lost = 0;
+    std::uint64_t reordered = 0; ///< arrived after one that was sent later
+    std::uint64_t duplicates = 0;
+    std::optional<double> jitter_us; ///< RFC 3550, section 6.4.1
+};
+void to_json(Json& j, const Datagrams& value);
+void from_json(const Json& j, Datagrams& value);
+
 /// One connection. Counts are of the measured time (without warm-up) unless they say total.
 struct StreamResult {
+    bool sends = false; ///< this end is the one that sends the data or the requests
     std::uint64_t bytes_sent = 0;
     std::uint64_t bytes_received = 0;
     std::uint64_t total_bytes_sent = 0;
@@ -248,6 +299,8 @@ struct StreamResult {
     std::optional<std::int64_t> mss;               ///< TCP_MAXSEG read back at the end
     std::optional<std::string> congestion_control; ///< in force
     std::map<std::string, std::int64_t> tcp_info;  ///< fields of struct tcp_info without "tcpi_"
+    std::optional<Datagrams> datagrams;            ///< UDP
+    int local_port = 0;
 };
 void to_json(Json& j, const StreamResult& value);
 void from_json(const Json& j, StreamResult& value);
@@ -264,18 +317,36 @@ struct CpuUse {
     double idle_s = 0;    ///< with iowait
     double elapsed_s = 0; ///< wall time between the two readings
     int cpus = 0;
-    double busiest_cpu_percent = 0; ///< of the one CPU that was busiest, 0 to 100
+    double busiest_cpu_percent = 0;     ///< of the one CPU that was busiest, 0 to 100
+    std::vector<double> busy_percent;   ///< of each CPU by number; -1: offline
+    std::uint64_t context_switches = 0; ///< of the whole host
+    std::uint64_t agent_voluntary_switches = 0;
+    std::uint64_t agent_involuntary_switches = 0;
     double agent_user_s = 0;
     double agent_system_s = 0;
 };
 void to_json(Json& j, const CpuUse& value);
 void from_json(const Json& j, CpuUse& value);
 
+/// Response times in nanoseconds, as a Histogram keeps them (histogram.h).
+struct Latency {
+    std::uint64_t count = 0;
+    std::uint64_t min = 0;
+    std::uint64_t max = 0;
+    double mean = 0;
+    std::vector<std::array<std::uint64_t, 2>> buckets; ///< index and count, of those not empty
+};
+void to_json(Json& j, const Latency& value);
+void from_json(const Json& j, Latency& value);
+
 struct TrafficResult {
     double elapsed_s = 0; ///< measured time on this side, from the first byte after warm-up
     std::vector<StreamResult> streams;
     std::vector<Interval> intervals;
     std::optional<CpuUse> cpu;
+    std::optional<Latency> latency; ///< of the end that asks, *_rr and *_crr
+    /// Receive calls by size: [i] counts those of 2^i to 2^(i+1)-1 bytes.
+    std::vector<std::uint64_t> receive_sizes;
     int strangers = 0; ///< connections dropped because they had no valid token
 };
 void to_json(Json& j, const TrafficResult& value);

@@ -2,6 +2,7 @@
 #include "agents/agent/engine/connections.h"
 #include "agents/agent/error.h"
 
+#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -19,32 +20,58 @@ constexpr std::size_t kSparePending = 64;
     throw AgentError(protocol::errorcode::kTraffic, message);
 }
 
-Fd listenOn(const Setup& setup) {
-    Fd socket(::socket(setup.address.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+Fd makeBound(const Setup& setup, int type) {
+    Fd socket(::socket(setup.address.family(), type | SOCK_CLOEXEC, 0));
     if (!socket)
         fail(errnoText("cannot make a test socket", errno));
-    if (::bind(socket.get(), setup.address.data(), setup.address.length()) != 0) {
-        const std::string what = "cannot listen on the test address " + setup.addressText;
-        if (errno == EADDRNOTAVAIL)
-            fail(what + ": no interface of this host has it");
-        fail(errnoText(what, errno));
-    }
-    applyTestKnobs(socket.get(), setup.config);
-    const int backlog = setup.config.streams + static_cast<int>(kSparePending);
+    bindLocal(socket.get(), setup, false);
+    return socket;
+}
+
+/// `knobs`: those of the test, which connections inherit.
+Fd listenOn(const Setup& setup, int flags, bool knobs) {
+    Fd socket = makeBound(setup, SOCK_STREAM | flags);
+    if (knobs)
+        applyTestKnobs(socket.get(), setup.config);
+    const int backlog = static_cast<int>(setup.connections() + kSparePending);
     if (::listen(socket.get(), backlog) != 0)
         fail(errnoText("cannot listen on the test address " + setup.addressText, errno));
     return socket;
 }
 
-int portOf(int socket) {
-    sockaddr_storage storage{};
-    socklen_t length = sizeof storage;
-    if (::getsockname(socket, reinterpret_cast<sockaddr*>(&storage), &length) != 0)
-        fail(errnoText("cannot read the port of the test socket", errno));
-    return Address(storage, length).port();
+} // namespace
+
+void bindLocal(int socket, const Setup& setup, bool connecting) {
+    const auto tryPort = [&](int port) {
+        const Address address = setup.address.withPort(port);
+        return ::bind(socket, address.data(), address.length()) == 0;
+    };
+    if (connecting) {
+        // The port is then chosen by connect(), which may use one that other connections have.
+        const int late = 1;
+        ::setsockopt(socket, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &late, sizeof late);
+    }
+    bool bound = false;
+    if (setup.ports.first == 0) {
+        bound = tryPort(0);
+    } else {
+        errno = EADDRINUSE;
+        for (int port = setup.ports.first; !bound && port <= setup.ports.last; ++port) {
+            bound = tryPort(port);
+            if (!bound && errno != EADDRINUSE)
+                break;
+        }
+    }
+    if (bound)
+        return;
+    const std::string what = "cannot use the test address " + setup.addressText;
+    if (errno == EADDRNOTAVAIL)
+        fail(what + ": no interface of this host has it");
+    if (errno == EADDRINUSE && setup.ports.first != 0)
+        fail(what + ": all ports of local_ports " + setup.config.local_ports + " are in use");
+    fail(errnoText(what, errno));
 }
 
-/// Of a connection that died while it waited in the queue, not of the listener.
 bool passingAcceptError(int error) {
     switch (error) {
     case ECONNABORTED:
@@ -61,26 +88,56 @@ bool passingAcceptError(int error) {
     }
 }
 
-} // namespace
+Acceptor::Acceptor(const Setup& setup, std::span<Stream> streams)
+    : m_setup(setup), m_streams(streams),
+      m_listener(listenOn(setup, SOCK_NONBLOCK, setup.lasting())),
+      m_up(streams.size(), setup.kind == TestKind::kTcpCrr), m_port(localPort(m_listener.get())) {
+    for (Stream& stream : streams) {
+        if (setup.kind == TestKind::kTcpCrr) {
+            stream.listener = listenOn(setup, 0, true);
+            stream.initialBuffers = bufferSizes(stream.listener.get());
+        } else if (setup.udp()) {
+            stream.socket = makeBound(setup, SOCK_DGRAM);
+            applyTestKnobs(stream.socket.get(), setup.config);
+            stream.initialBuffers = bufferSizes(stream.socket.get());
+        }
+    }
+}
 
-Acceptor::Acceptor(const Setup& setup)
-    : m_setup(setup), m_listener(listenOn(setup)), m_port(portOf(m_listener.get())) {}
-
-bool Acceptor::step(std::span<Stream> streams, const Event& wake, TimePoint until) {
+bool Acceptor::step(const Event& wake, TimePoint until) {
     std::vector<pollfd> fds{{m_listener.get(), POLLIN, 0}, {wake.fd(), POLLIN, 0}};
     for (const Pending& pending : m_pending) {
         fds.push_back({pending.socket.get(), POLLIN, 0});
         until = std::min(until, pending.deadline);
     }
+    const std::size_t datagrams = fds.size();
+    for (std::size_t i = 0; m_setup.udp() && i < m_streams.size(); ++i)
+        fds.push_back({m_up[i] ? -1 : m_streams[i].socket.get(), POLLIN, 0});
     pollUntil(fds.data(), fds.size(), until);
 
+    readPending(fds);
+    dropLate();
+    for (std::size_t i = datagrams; i < fds.size(); ++i) {
+        if (fds[i].revents != 0)
+            greetDatagrams(i - datagrams);
+    }
+    if (m_control && std::find(m_up.begin(), m_up.end(), false) == m_up.end()) {
+        finish();
+        return true;
+    }
+    if (fds[0].revents != 0)
+        acceptAll();
+    return false;
+}
+
+void Acceptor::readPending(const std::vector<pollfd>& fds) {
     std::size_t at = 2;
     for (auto pending = m_pending.begin(); pending != m_pending.end(); ++at) {
         bool keep = true;
         if (fds[at].revents != 0) {
             keep = readProof(*pending);
             if (keep && pending->have == kProofBytes) {
-                if (!take(*pending, streams))
+                if (!take(*pending))
                     ++m_strangers;
                 keep = false;
             } else if (!keep) {
@@ -89,14 +146,6 @@ bool Acceptor::step(std::span<Stream> streams, const Event& wake, TimePoint unti
         }
         pending = keep ? std::next(pending) : m_pending.erase(pending);
     }
-    dropLate();
-    if (m_taken == streams.size() + 1) {
-        finish();
-        return true;
-    }
-    if (fds[0].revents != 0)
-        acceptAll();
-    return false;
 }
 
 void Acceptor::acceptAll() {
@@ -116,7 +165,7 @@ void Acceptor::acceptAll() {
             ++m_strangers;
             continue;
         }
-        if (m_pending.size() >= static_cast<std::size_t>(m_setup.config.streams) + kSparePending) {
+        if (m_pending.size() >= m_streams.size() + kSparePending) {
             m_pending.pop_front(); // the one that has been silent for longest
             ++m_strangers;
         }
@@ -140,24 +189,62 @@ bool Acceptor::readProof(Pending& pending) {
 }
 
 /// False: a wrong token, or one that was used already.
-bool Acceptor::take(Pending& pending, std::span<Stream> streams) {
+bool Acceptor::take(Pending& pending) {
     if (!sameToken(m_setup.token, pending.proof))
         return false;
     const std::uint32_t index = proofIndex(pending.proof);
-    if (index == kControlIndex) {
-        if (m_control)
-            return false;
-        m_control = std::move(pending.socket);
-    } else {
-        if (index >= streams.size() || streams[index].socket)
-            return false;
-        Stream& stream = streams[index];
-        stream.initialBuffers = bufferSizes(pending.socket.get());
-        setBlocking(pending.socket.get(), true);
-        stream.socket = std::move(pending.socket);
+    if (index != kControlIndex)
+        return takeStream(pending, index);
+    if (m_control)
+        return false;
+    m_control = std::make_unique<ControlLink>(std::move(pending.socket), m_setup.peerText,
+                                              m_streams.size());
+    if (!m_setup.lasting()) {
+        std::vector<int> ports;
+        for (const Stream& stream : m_streams)
+            ports.push_back(
+                localPort(stream.listener ? stream.listener.get() : stream.socket.get()));
+        m_control->sayReady(ports);
     }
-    ++m_taken;
     return true;
+}
+
+bool Acceptor::takeStream(Pending& pending, std::uint32_t index) {
+    if (!m_setup.lasting() || index >= m_streams.size() || m_up[index])
+        return false;
+    Stream& stream = m_streams[index];
+    stream.initialBuffers = bufferSizes(pending.socket.get());
+    setBlocking(pending.socket.get(), true);
+    stream.socket = std::move(pending.socket);
+    m_up[index] = true;
+    return true;
+}
+
+/// The first datagram with the token decides who the other end of the stream is.
+void Acceptor::greetDatagrams(std::size_t stream) {
+    const int socket = m_streams[stream].socket.get();
+    for (;;) {
+        Proof proof;
+        sockaddr_storage storage{};
+        socklen_t length = sizeof storage;
+        const ssize_t got = ::recvfrom(socket, proof.data(), proof.size(), MSG_DONTWAIT | MSG_TRUNC,
+                                       reinterpret_cast<sockaddr*>(&storage), &length);
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return;
+        const Address from(storage, length);
+        if (got != static_cast<ssize_t>(kProofBytes) || !from.sameHost(m_setup.peer) ||
+            !sameToken(m_setup.token, proof) || proofIndex(proof) != stream) {
+            ++m_strangers;
+            continue;
+        }
+        // From now on the kernel drops what others send.
+        if (::connect(socket, from.data(), from.length()) != 0)
+            fail(errnoText("cannot connect a test socket to " + m_setup.peerText, errno));
+        m_up[stream] = true;
+        return;
+    }
 }
 
 void Acceptor::dropLate() {
@@ -170,13 +257,7 @@ void Acceptor::finish() {
     m_listener.reset();
     m_strangers += static_cast<int>(m_pending.size());
     m_pending.clear();
-}
-
-std::unique_ptr<ControlLink> Acceptor::takeControl() {
-    auto control = std::make_unique<ControlLink>(std::move(m_control), m_setup.peerText,
-                                                 static_cast<std::size_t>(m_setup.config.streams));
-    control->say(ControlLink::Word::kReady);
-    return control;
+    m_control->say(ControlLink::Word::kUp);
 }
 
 } // namespace knobscope::agent

@@ -69,6 +69,14 @@ int Address::port() const {
     return ntohs(as<sockaddr_in>(m_storage).sin_port);
 }
 
+Address Address::withPort(int port) const {
+    sockaddr_storage storage = m_storage;
+    const in_port_t number = htons(static_cast<std::uint16_t>(port));
+    std::memcpy(reinterpret_cast<char*>(&storage) + offsetof(sockaddr_in, sin_port), &number,
+                sizeof number);
+    return {storage, m_length};
+}
+
 bool Address::needsScope() const {
     if (family() != AF_INET6)
         return false;

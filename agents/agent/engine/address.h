@@ -20,6 +20,7 @@ public:
     [[nodiscard]] socklen_t length() const { return m_length; }
     [[nodiscard]] int family() const { return m_storage.ss_family; }
     [[nodiscard]] int port() const;
+    [[nodiscard]] Address withPort(int port) const;
     [[nodiscard]] bool sameHost(const Address& other) const; ///< ports may differ
     [[nodiscard]] bool needsScope() const;                   ///< link-local without an interface
 

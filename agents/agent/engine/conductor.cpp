@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "agents/agent/engine/conductor.h"
 
+#include "agents/agent/engine/placement.h"
 #include "agents/agent/error.h"
 
+#include <linux/sockios.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
@@ -19,6 +22,9 @@ using Word = ControlLink::Word;
 constexpr std::chrono::seconds kIdleListen{30};
 /// How long the passive end keeps its sockets open for the active one to read their last state.
 constexpr std::chrono::seconds kFarewell{1};
+/// How long what is queued may take to arrive after the end, as long as it moves.
+constexpr std::chrono::seconds kLongestDrain{120};
+constexpr std::chrono::milliseconds kLookForProgress{250};
 /// For waits that only an event ends.
 constexpr std::chrono::hours kLong{1};
 
@@ -46,7 +52,15 @@ void blockSignals() {
 
 Conductor::Conductor(const Setup& setup, std::span<Stream> streams, Course& course,
                      const std::atomic<bool>& cancelled)
-    : m_setup(setup), m_streams(streams), m_course(course), m_cancelled(cancelled) {}
+    : m_setup(setup), m_streams(streams), m_course(course), m_cancelled(cancelled) {
+    for (std::size_t i = 0; i < streams.size(); ++i) {
+        streams[i].sends = setup.sends(i);
+        if (setup.transactions() && streams[i].sends)
+            streams[i].latency = std::make_unique<protocol::Histogram>();
+        if (setup.kind == TestKind::kUdpStream && !streams[i].sends)
+            streams[i].tracker = std::make_unique<DatagramTracker>();
+    }
+}
 
 void Conductor::start() {
     m_started.store(Clock::now().time_since_epoch().count());
@@ -83,7 +97,7 @@ void Conductor::acceptStreams() {
     const TimePoint idleEnd = Clock::now() + kIdleListen;
     for (;;) {
         const TimePoint deadline = started() ? startTime() + kPatience : idleEnd;
-        if (m_acceptor->step(m_streams, m_course.changed(), deadline))
+        if (m_acceptor->step(m_course.changed(), deadline))
             break;
         m_course.changed().clear();
         checkCancelled();
@@ -103,21 +117,52 @@ void Conductor::awaitStart() {
 }
 
 void Conductor::launch() {
-    m_threads.reserve(m_streams.size());
-    for (Stream& stream : m_streams)
-        m_threads.emplace_back([this, &stream] { streamMain(stream); });
-    while (m_course.waiting() < m_streams.size())
+    // Streams that send and streams that receive never share a thread.
+    std::vector<std::vector<std::size_t>> groups;
+    for (const bool sends : {false, true}) {
+        std::vector<std::size_t> indices;
+        for (std::size_t i = 0; i < m_streams.size(); ++i) {
+            if (m_streams[i].sends == sends)
+                indices.push_back(i);
+        }
+        const std::size_t first = groups.size();
+        const std::size_t threads = std::min(m_setup.threads(), indices.size());
+        groups.resize(first + threads);
+        for (std::size_t i = 0; i < indices.size(); ++i)
+            groups[first + i % threads].push_back(indices[i]);
+    }
+    m_threads.reserve(groups.size());
+    for (const auto& group : groups)
+        m_threads.emplace_back([this, group] { threadMain(group); });
+    while (m_course.waiting() < groups.size())
         wait(Clock::now() + kLong);
 }
 
-void Conductor::streamMain(Stream& stream) const {
+void Conductor::threadMain(const std::vector<std::size_t>& indices) const {
+    if (m_setup.config.threads == 0)
+        return streamMain(m_streams[indices.front()], indices.front());
+    std::vector<Stream*> streams;
+    for (const std::size_t index : indices)
+        streams.push_back(&m_streams[index]);
     try {
-        if (m_setup.config.cpu)
-            pinThread(*m_setup.config.cpu);
+        placeThread(m_setup.config);
+        runFlows(streams, m_course, m_setup, indices);
+    } catch (const std::exception& error) {
+        for (Stream* stream : streams) {
+            stream->failure = error.what();
+            stream->done.store(true);
+        }
+        m_course.changed().raise();
+    }
+}
+
+void Conductor::streamMain(Stream& stream, std::size_t index) const {
+    try {
+        placeThread(m_setup.config);
         // Made here, so that the memory is near the CPU of the thread.
-        FlowBuffers buffers = makeBuffers(m_setup);
-        m_course.awaitRelease();
-        runFlow(stream, m_course, m_setup, buffers);
+        FlowBuffers buffers = makeBuffers(m_setup, stream.sends);
+        m_course.awaitRelease(stream.sends);
+        runFlow(stream, m_course, m_setup, buffers, index);
     } catch (const std::exception& error) {
         stream.failure = error.what();
     }
@@ -125,33 +170,57 @@ void Conductor::streamMain(Stream& stream) const {
     m_course.changed().raise();
 }
 
-/// The passive end reads before it lets the active one send, so that no data waits in a buffer for
-/// a receiver that was started later, and the clock of the receiver sees the true first byte.
+/// An end reads before the other may send, so that no data waits in a buffer for a receiver that
+/// was started later, and the clock of the receiver sees the true first byte.
 void Conductor::open() {
-    if (!m_setup.active) {
-        m_course.release();
+    if (has(false)) {
+        m_course.release(false);
         m_control->say(Word::kGo);
-        return;
     }
+    if (!has(true))
+        return;
     await(Word::kGo, startTime() + kPatience);
     if (m_setup.warmup().count() == 0)
         enterMeasure();
     m_course.begin();
-    m_course.release();
+    m_course.release(true);
 }
 
 void Conductor::follow() {
     while (!allDone()) {
         advance(Clock::now());
+        if (!m_saidDone && allDone(true)) {
+            m_saidDone = true;
+            m_control->say(Word::kDone, countsByStream(false));
+        }
         wait(nextStep());
+        hearPeer();
     }
+    if (!m_saidDone)
+        m_control->say(Word::kDone, countsByStream(false));
     if (!m_cpuAfter)
         m_cpuAfter = tryReadCpu();
 }
 
+/// Streams that no end of a connection ends must be told that nothing more will come.
+void Conductor::hearPeer() {
+    if (m_course.peerDone() || !m_control->heard(Word::kDone))
+        return;
+    for (std::size_t i = 0; i < m_streams.size(); ++i)
+        m_streams[i].expected.store(m_control->done()[i].transactions);
+    m_course.setPeerDone();
+    for (const Stream& stream : m_streams) {
+        if (stream.sends)
+            continue;
+        if (stream.listener)
+            ::shutdown(stream.listener.get(), SHUT_RDWR);
+        else if (m_setup.kind == TestKind::kUdpRr)
+            ::shutdown(stream.socket.get(), SHUT_RD);
+    }
+}
+
 void Conductor::advance(TimePoint now) {
-    if (now >= expectedEnd() + kPatience)
-        failLate();
+    checkProgress(now);
     const auto epoch = m_course.epoch();
     if (!epoch)
         return;
@@ -160,8 +229,26 @@ void Conductor::advance(TimePoint now) {
     if (m_setup.interval().count() > 0 &&
         now >= *epoch + m_setup.interval() * static_cast<long>(m_nextInterval))
         recordInterval(now);
-    if (m_setup.active && m_course.phase() == Phase::kMeasure && now >= *epoch + m_setup.duration())
+    if (has(true) && m_course.phase() == Phase::kMeasure && now >= *epoch + m_setup.duration())
         stopSending();
+}
+
+/// After the end what is queued may take long on a slow path; only silence is a failure.
+void Conductor::checkProgress(TimePoint now) {
+    if (now < expectedEnd())
+        return;
+    std::int64_t unfinished = static_cast<std::int64_t>(totals().bytesReceived);
+    for (const Stream& stream : m_streams) {
+        int queued = 0;
+        if (stream.socket && ::ioctl(stream.socket.get(), SIOCOUTQ, &queued) == 0)
+            unfinished -= queued;
+    }
+    if (unfinished != m_unfinished || m_lastProgress == TimePoint{}) {
+        m_unfinished = unfinished;
+        m_lastProgress = now;
+    }
+    if (now >= m_lastProgress + kPatience || now >= expectedEnd() + kLongestDrain)
+        failLate();
 }
 
 void Conductor::enterMeasure() {
@@ -171,30 +258,34 @@ void Conductor::enterMeasure() {
 
 void Conductor::stopSending() {
     m_course.enter(Phase::kStop);
-    // Transactions end by themselves once all are answered.
-    if (!m_setup.transactions) {
-        for (const Stream& stream : m_streams)
-            ::shutdown(stream.socket.get(), SHUT_WR);
+    // Transactions end by themselves once all are answered, datagrams at the sender's next look.
+    if (m_setup.kind == TestKind::kTcpStream) {
+        for (const Stream& stream : m_streams) {
+            if (stream.sends)
+                ::shutdown(stream.socket.get(), SHUT_WR);
+        }
     }
     m_cpuAfter = tryReadCpu();
 }
 
 void Conductor::recordInterval(TimePoint now) {
     m_result.intervals.push_back(intervalAt(now));
+    addTcp(m_result.intervals.back());
     // A late wake-up skips what it missed: the amounts are cumulative.
     const auto passed = (now - *m_course.epoch()) / m_setup.interval();
     m_nextInterval = static_cast<std::size_t>(passed) + 1;
 }
 
 TimePoint Conductor::nextStep() const {
-    TimePoint next = expectedEnd() + kPatience;
+    const TimePoint now = Clock::now();
+    TimePoint next = expectedEnd();
+    if (next <= now)
+        next = now + kLookForProgress;
     const auto epoch = m_course.epoch();
     if (!epoch)
         return next;
     if (m_course.phase() == Phase::kWarmup)
         next = std::min(next, *epoch + m_setup.warmup());
-    if (m_setup.active && m_course.phase() == Phase::kMeasure)
-        next = std::min(next, *epoch + m_setup.duration());
     if (m_setup.interval().count() > 0)
         next = std::min(next, *epoch + m_setup.interval() * static_cast<long>(m_nextInterval));
     return next;
@@ -230,8 +321,7 @@ void Conductor::checkFailures() const {
         if (stream.done.load() && !stream.failure.empty())
             fail(stream.failure);
     }
-    const Word last = m_setup.active ? Word::kTotals : Word::kDone;
-    if (m_control->closed() && !m_control->heard(last))
+    if (m_control->closed() && !m_control->heard(Word::kTotals))
         fail("the other end of the test at " + m_setup.peerText +
              " closed its connection before the end of the test: it was stopped, or its agent has "
              "ended");
@@ -239,64 +329,51 @@ void Conductor::checkFailures() const {
 
 void Conductor::failLate() const {
     const std::string late = std::to_string(kPatience.count()) + " s";
-    if (!m_setup.active && !m_course.epoch())
+    if (!has(true) && !m_course.epoch())
         fail("nothing came from " + m_setup.peerText + " until " + late +
              " after the test should have ended");
-    if (m_setup.active && !m_course.epoch())
+    if (has(true) && !m_course.epoch())
         fail("the other end of the test at " + m_setup.peerText + " did not start within " + late);
     fail("the test with " + m_setup.peerText + " had not ended " + late +
          " after it should have: the other end does not answer, or the path is too slow for what "
          "is still queued");
 }
 
-bool Conductor::allDone() const {
-    return std::all_of(m_streams.begin(), m_streams.end(),
-                       [](const Stream& stream) { return stream.done.load(); });
+bool Conductor::allDone(std::optional<bool> sends) const {
+    return std::all_of(m_streams.begin(), m_streams.end(), [&](const Stream& stream) {
+        return stream.done.load() || (sends && stream.sends != *sends);
+    });
+}
+
+bool Conductor::has(bool sends) const {
+    return std::any_of(m_streams.begin(), m_streams.end(),
+                       [&](const Stream& stream) { return stream.sends == sends; });
 }
 
 /// Both ends tell what they counted, and read the last state of their sockets while the other end
 /// still holds its own open.
 void Conductor::settle() {
-    const TimePoint deadline = expectedEnd() + kPatience;
-    if (m_setup.active) {
-        m_control->say(Word::kDone, countsByStream());
-        await(Word::kTotals, deadline);
-        compareCounts();
-        collect();
-        return;
-    }
-    await(Word::kDone, deadline);
-    compareCounts();
+    const TimePoint deadline = std::max(expectedEnd(), Clock::now()) + kPatience;
+    m_control->say(Word::kTotals, countsByStream(true));
+    await(Word::kTotals, deadline);
     collect();
-    m_control->say(Word::kTotals, countsByStream());
+    m_control->say(Word::kBye);
     const TimePoint farewell = Clock::now() + kFarewell;
-    while (!m_control->closed() && Clock::now() < farewell)
+    while (!m_control->closed() && !m_control->heard(Word::kBye) && Clock::now() < farewell)
         wait(farewell);
 }
 
-void Conductor::compareCounts() const {
-    const auto ours = countsByStream();
-    const auto& theirs = m_control->counts();
-    for (std::size_t i = 0; i < ours.size(); ++i) {
-        const bool same = ours[i].bytesSent == theirs[i].bytesReceived &&
-                          ours[i].bytesReceived == theirs[i].bytesSent &&
-                          ours[i].transactions == theirs[i].transactions;
-        if (!same)
-            fail("the ends of the test count differently on stream " + std::to_string(i) +
-                 ": sent " + std::to_string(ours[i].bytesSent) + " bytes here, " +
-                 std::to_string(theirs[i].bytesReceived) + " arrived at " + m_setup.peerText +
-                 "; sent " + std::to_string(theirs[i].bytesSent) + " there, " +
-                 std::to_string(ours[i].bytesReceived) +
-                 " arrived here; something on the path alters the data");
-    }
-}
-
 void Conductor::windDown(bool failed) {
+    if (failed)
+        m_course.enter(Phase::kAbort);
     for (const Stream& stream : m_streams) {
         if (failed && stream.socket)
             ::shutdown(stream.socket.get(), SHUT_RDWR);
+        if (failed && stream.listener)
+            ::shutdown(stream.listener.get(), SHUT_RDWR);
     }
-    m_course.release();
+    m_course.release(false);
+    m_course.release(true);
     for (std::thread& thread : m_threads)
         thread.join();
     m_threads.clear();
@@ -304,6 +381,7 @@ void Conductor::windDown(bool failed) {
         if (failed && stream.socket)
             resetOnClose(stream.socket.get());
         stream.socket.reset();
+        stream.listener.reset();
     }
     m_control.reset();
     m_acceptor.reset();

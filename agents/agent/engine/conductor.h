@@ -39,7 +39,8 @@ private:
     void acceptStreams();
     void awaitStart();
     void launch();
-    void streamMain(Stream& stream) const;
+    void threadMain(const std::vector<std::size_t>& indices) const;
+    void streamMain(Stream& stream, std::size_t index) const;
     void open();
     void follow();
     void settle();
@@ -48,23 +49,31 @@ private:
     void advance(TimePoint now);
     void enterMeasure();
     void stopSending();
+    void hearPeer();
     void recordInterval(TimePoint now);
     [[nodiscard]] TimePoint nextStep() const;
     void wait(TimePoint until);
     void await(ControlLink::Word word, TimePoint deadline);
     void checkCancelled() const;
     void checkFailures() const;
-    [[nodiscard]] bool allDone() const;
-    void compareCounts() const;
+    void checkProgress(TimePoint now);
+    [[nodiscard]] bool allDone(std::optional<bool> sends = std::nullopt) const;
+    [[nodiscard]] bool has(bool sends) const;
     [[noreturn]] void failLate() const;
 
     [[nodiscard]] TimePoint startTime() const;
     [[nodiscard]] TimePoint expectedEnd() const;
     [[nodiscard]] Counts totals() const;
-    [[nodiscard]] std::vector<Counts> countsByStream() const;
+    [[nodiscard]] std::vector<Counts> countsByStream(bool measuredDatagrams) const;
     [[nodiscard]] protocol::Interval intervalAt(TimePoint time) const;
+    void addTcp(protocol::Interval& interval) const;
     void collect();
-    [[nodiscard]] protocol::StreamResult streamResult(const Stream& stream) const;
+    void collectLatency();
+    void finishIntervals(TimePoint last);
+    [[nodiscard]] protocol::StreamResult streamResult(const Stream& stream,
+                                                      std::size_t index) const;
+    [[nodiscard]] std::optional<protocol::Datagrams> datagramsOf(const Stream& stream,
+                                                                 std::size_t index) const;
 
     const Setup& m_setup;
     std::span<Stream> m_streams;
@@ -76,6 +85,9 @@ private:
     std::atomic<Clock::rep> m_started{0};
     std::atomic<Clock::rep> m_ended{0};
     std::size_t m_nextInterval = 1;
+    bool m_saidDone = false;
+    std::int64_t m_unfinished = -1; ///< bytes on their way when last looked, after the end
+    TimePoint m_lastProgress{};     ///< when that number last changed
     std::optional<CpuReading> m_cpuBefore;
     std::optional<CpuReading> m_cpuAfter;
     protocol::TrafficResult m_result;

@@ -15,6 +15,7 @@ namespace {
 
 constexpr std::size_t kNumberBytes = 8;
 constexpr std::size_t kCountsBytes = 3 * kNumberBytes;
+constexpr std::size_t kPortBytes = 2;
 
 void append(std::vector<unsigned char>& bytes, std::uint64_t number) {
     for (int shift = 56; shift >= 0; shift -= 8)
@@ -62,32 +63,60 @@ void ControlLink::receive() {
     }
 }
 
+void ControlLink::parseCounts(std::vector<Counts>& counts) {
+    counts.clear();
+    for (std::size_t i = 0; i < m_streams; ++i) {
+        const unsigned char* at = m_input.data() + 1 + i * kCountsBytes;
+        Counts one;
+        one.bytesSent = number(at);
+        one.bytesReceived = number(at + kNumberBytes);
+        one.transactions = number(at + 2 * kNumberBytes);
+        counts.push_back(one);
+    }
+}
+
 bool ControlLink::parseOne() {
     if (m_input.empty())
         return false;
     const auto word = static_cast<Word>(m_input[0]);
-    const bool withCounts = word == Word::kDone || word == Word::kTotals;
-    if (!withCounts && word != Word::kReady && word != Word::kGo)
+    std::size_t length = 1;
+    switch (word) {
+    case Word::kReady:
+        length += m_streams * kPortBytes;
+        break;
+    case Word::kDone:
+    case Word::kTotals:
+        length += m_streams * kCountsBytes;
+        break;
+    case Word::kUp:
+    case Word::kGo:
+    case Word::kBye:
+        break;
+    default:
         fail("the other end of the test at " + m_peer + " does not speak the engine's language");
-    const std::size_t length = withCounts ? 1 + m_streams * kCountsBytes : 1;
+    }
     if (m_input.size() < length)
         return false;
-    if (withCounts) {
-        m_counts.clear();
-        for (std::size_t i = 0; i < m_streams; ++i) {
-            const unsigned char* at = m_input.data() + 1 + i * kCountsBytes;
-            Counts counts;
-            counts.bytesSent = number(at);
-            counts.bytesReceived = number(at + kNumberBytes);
-            counts.transactions = number(at + 2 * kNumberBytes);
-            m_counts.push_back(counts);
-        }
-    }
-    m_heard.push_back(static_cast<char>(word));
-    if (m_heard.size() > 4)
+    if (heard(word))
         fail("the other end of the test at " + m_peer + " repeats itself");
+    if (word == Word::kDone)
+        parseCounts(m_done);
+    else if (word == Word::kTotals)
+        parseCounts(m_totals);
+    for (std::size_t i = 1; word == Word::kReady && i < length; i += kPortBytes)
+        m_ports.push_back(m_input[i] << 8 | m_input[i + 1]);
+    m_heard.push_back(static_cast<char>(word));
     m_input.erase(m_input.begin(), m_input.begin() + static_cast<std::ptrdiff_t>(length));
     return true;
+}
+
+void ControlLink::sayReady(const std::vector<int>& ports) {
+    std::vector<unsigned char> bytes{static_cast<unsigned char>(Word::kReady)};
+    for (const int port : ports) {
+        bytes.push_back(static_cast<unsigned char>(port >> 8));
+        bytes.push_back(static_cast<unsigned char>(port));
+    }
+    send(bytes);
 }
 
 void ControlLink::say(Word word) {

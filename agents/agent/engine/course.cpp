@@ -19,15 +19,25 @@ Counts Counters::read() const {
             get(m_transactions)};
 }
 
-void Course::awaitRelease() {
-    ++m_waiting;
-    m_changed.raise();
-    m_released.wait(false);
+void ReceiveSizes::addTo(std::vector<std::uint64_t>& sums) const {
+    for (std::size_t width = 1; width < m_counts.size(); ++width) {
+        if (m_counts[width] == 0)
+            continue;
+        if (sums.size() < width)
+            sums.resize(width);
+        sums[width - 1] += m_counts[width];
+    }
 }
 
-void Course::release() {
-    m_released.store(true);
-    m_released.notify_all();
+void Course::awaitRelease(bool sends) {
+    ++m_waiting;
+    m_changed.raise();
+    m_released[sends ? 1 : 0].wait(false);
+}
+
+void Course::release(bool sends) {
+    m_released[sends ? 1 : 0].store(true);
+    m_released[sends ? 1 : 0].notify_all();
 }
 
 void Course::begin() {

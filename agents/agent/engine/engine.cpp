@@ -51,11 +51,11 @@ protocol::PrepareResult Engine::prepare(const protocol::PrepareParams& params) {
     if (d->setup)
         Private::failState("this engine has already been given a test");
     d->setup = Setup::check(params);
-    d->streams = std::vector<Stream>(static_cast<std::size_t>(params.config.streams));
+    d->streams = std::vector<Stream>(d->setup->connections());
     auto conductor = std::make_unique<Conductor>(*d->setup, d->streams, d->course, d->cancelled);
     protocol::PrepareResult answer;
     if (d->setup->server) {
-        auto acceptor = std::make_unique<Acceptor>(*d->setup);
+        auto acceptor = std::make_unique<Acceptor>(*d->setup, d->streams);
         answer.port = acceptor->port();
         conductor->useAcceptor(std::move(acceptor));
     } else {

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "agents/agent/engine/setup.h"
 
-#include "agents/agent/engine/socketoptions.h"
+#include "agents/agent/engine/datagrams.h"
+#include "agents/agent/engine/placement.h"
 #include "agents/agent/error.h"
+#include "agents/agent/kernel/textfile.h"
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <cstring>
+#include <initializer_list>
+#include <map>
 
 namespace knobscope::agent {
 
@@ -20,6 +23,7 @@ constexpr std::int64_t kMaxMessage = std::int64_t{64} << 20;
 constexpr std::int64_t kMaxBuffers = std::int64_t{1} << 30; // of all streams together
 constexpr int kMaxStreams = 1024;
 constexpr int kMaxBurst = 1 << 20;
+constexpr std::int64_t kMaxDatagram = 65507; // of IPv4
 
 [[noreturn]] void fail(const std::string& message) {
     throw AgentError(protocol::errorcode::kTraffic, message);
@@ -48,24 +52,115 @@ void checkTimes(const protocol::TrafficConfig& config) {
         fail("interval_seconds is too short for a test this long: at most a million intervals");
 }
 
-void checkConfig(const protocol::TrafficConfig& config) {
-    const bool transactions = config.kind == "tcp_rr";
-    if (!transactions && config.kind != "tcp_stream")
-        fail("the engine has no test \"" + config.kind + "\"; it has tcp_stream and tcp_rr");
-    if (config.direction != "to_receiver" && config.direction != "from_receiver")
-        fail("direction \"" + config.direction + "\" is neither to_receiver nor from_receiver");
-    checkTimes(config);
+TestKind kindOf(const std::string& name) {
+    static const std::map<std::string, TestKind> kinds{{"tcp_stream", TestKind::kTcpStream},
+                                                       {"tcp_rr", TestKind::kTcpRr},
+                                                       {"tcp_crr", TestKind::kTcpCrr},
+                                                       {"udp_stream", TestKind::kUdpStream},
+                                                       {"udp_rr", TestKind::kUdpRr}};
+    const auto kind = kinds.find(name);
+    if (kind == kinds.end())
+        fail("the engine has no test \"" + name +
+             "\"; it has tcp_stream, tcp_rr, tcp_crr, udp_stream and udp_rr");
+    return kind->second;
+}
+
+void checkWord(const char* name, const std::string& value, std::initializer_list<const char*> all) {
+    std::string known;
+    for (const char* word : all) {
+        if (value == word)
+            return;
+        known += (known.empty() ? "" : ", ") + std::string(word);
+    }
+    fail(std::string(name) + " \"" + value + "\" is none of " + known);
+}
+
+void checkSizes(const Setup& setup) {
+    const auto& config = setup.config;
     checkRange("streams", config.streams, kMaxStreams);
     checkRange("message_size", config.message_size, kMaxMessage);
     checkRange("request_size", config.request_size, kMaxMessage);
     checkRange("response_size", config.response_size, kMaxMessage);
+    if (config.receive_size != 0)
+        checkRange("receive_size", config.receive_size, kMaxMessage);
     checkRange("burst", config.burst, kMaxBurst);
-    const std::int64_t size =
-        transactions ? config.request_size + config.response_size : config.message_size;
+    if (setup.kind == TestKind::kUdpStream &&
+        (config.message_size < static_cast<std::int64_t>(DatagramHeader::kBytes) ||
+         config.message_size > kMaxDatagram))
+        fail("message_size " + std::to_string(config.message_size) +
+             " is no datagram: a udp_stream has 16 to 65507 bytes");
+    if (setup.kind == TestKind::kUdpRr &&
+        std::max(config.request_size, config.response_size) > kMaxDatagram)
+        fail("request_size and response_size of udp_rr are at most 65507 bytes");
+    const std::int64_t size = setup.transactions() ? config.request_size + config.response_size
+                                                   : config.message_size + config.receive_size;
     if (size * config.streams > kMaxBuffers)
         fail("streams times message size must not be above 1 GiB");
-    if (config.cpu)
-        checkCpu(*config.cpu);
+}
+
+/// What only TCP has, and what only streams have, must not be asked of others in silence.
+void checkFit(const Setup& setup) {
+    const auto& config = setup.config;
+    const auto refuse = [&](bool asked, const char* name) {
+        if (asked)
+            fail(std::string(name) + " means nothing to a " + config.kind + " test");
+    };
+    const bool stream = setup.kind == TestKind::kTcpStream;
+    if (setup.udp()) {
+        refuse(config.mss.has_value(), "mss");
+        refuse(config.nodelay, "nodelay");
+        refuse(config.cork, "cork");
+        refuse(config.quickack.has_value(), "quickack");
+        refuse(config.congestion_control.has_value(), "congestion_control");
+        refuse(config.notsent_lowat.has_value(), "notsent_lowat");
+    }
+    refuse(!stream && config.rcvlowat.has_value(), "rcvlowat");
+    refuse(!stream && config.send_method != "send", "send_method");
+    refuse(!stream && config.receive_method != "recv", "receive_method");
+    refuse(setup.transactions() && config.direction != "to_receiver", "direction");
+    refuse(setup.kind != TestKind::kUdpStream && config.udp_gso, "udp_gso");
+    refuse(setup.kind != TestKind::kUdpStream && config.udp_gro, "udp_gro");
+    refuse(setup.kind != TestKind::kUdpStream && config.rate != 0, "rate");
+    refuse(!setup.transactions() && config.pace != 0, "pace");
+    refuse(!setup.lasting() && config.threads != 0, "threads");
+    refuse(setup.kind == TestKind::kTcpCrr && config.burst != 1, "burst");
+}
+
+void checkConfig(const Setup& setup) {
+    const auto& config = setup.config;
+    checkWord("direction", config.direction, {"to_receiver", "from_receiver", "both"});
+    checkWord("close", config.close, {"server", "client", "reset"});
+    checkWord("send_method", config.send_method, {"send", "zerocopy", "sendfile", "splice"});
+    checkWord("receive_method", config.receive_method, {"recv", "truncate", "splice"});
+    checkTimes(config);
+    checkSizes(setup);
+    checkFit(setup);
+    if (config.threads != 0)
+        checkRange("threads", config.threads, kMaxStreams);
+    if (config.limit_bytes < 0 || config.limit_transactions < 0)
+        fail("limit_bytes and limit_transactions must not be negative");
+    const auto positive = [](double value) { return std::isfinite(value) && value >= 0; };
+    if (!positive(config.pace) || config.pace > 1e8 || !positive(config.rate) || config.rate > 1e13)
+        fail("pace and rate must be 0 (none) or more, up to 1e8 a second and 1e13 bit/s");
+    if (!(config.timeout_seconds >= 0.001 && config.timeout_seconds <= 60))
+        fail("timeout_seconds must be from 0.001 to 60");
+    if (config.spin < 0 || config.spin > 1'000'000)
+        fail("spin must be from 0 to 1000000 microseconds");
+    if (config.pacing_rate && *config.pacing_rate < 1)
+        fail("pacing_rate must be 1 byte a second or more");
+    checkPlacement(config);
+}
+
+PortRange parsePorts(const std::string& text) {
+    if (text.empty())
+        return {};
+    const auto dash = text.find('-');
+    const auto first = toNumber(std::string_view(text).substr(0, dash));
+    const auto last =
+        dash == std::string::npos ? first : toNumber(std::string_view(text).substr(dash + 1));
+    if (!first || !last || *first < 1 || *last > 65535 || *first > *last)
+        fail("local_ports \"" + text + "\" is no range of ports such as 40000-40100");
+    return {static_cast<int>(*first), static_cast<int>(*last)};
 }
 
 Token parseToken(const std::string& text) {
@@ -116,7 +211,6 @@ Setup Setup::check(const protocol::PrepareParams& params) {
     const bool server = params.role == "server";
     if (!server && params.port == 0)
         fail("the client was not told the server's port");
-    checkConfig(params.config);
     Setup setup{.config = params.config,
                 .addressText = params.address,
                 .peerText = params.peer_address,
@@ -124,13 +218,41 @@ Setup Setup::check(const protocol::PrepareParams& params) {
                 .peer = Address::parse(params.peer_address, server ? 0 : params.port),
                 .token = parseToken(params.token),
                 .server = server,
-                .transactions = params.config.kind == "tcp_rr"};
+                .kind = kindOf(params.config.kind),
+                .ports = parsePorts(params.config.local_ports)};
+    checkConfig(setup);
     if (setup.address.family() != setup.peer.family())
         fail("the addresses " + params.address + " and " + params.peer_address +
              " are not of one family: both must be IPv4 or both IPv6");
-    const bool dataToServer = setup.transactions || params.config.direction == "to_receiver";
-    setup.active = server != dataToServer;
     return setup;
+}
+
+std::size_t Setup::connections() const {
+    return static_cast<std::size_t>(config.streams) * (config.direction == "both" ? 2 : 1);
+}
+
+bool Setup::sends(std::size_t stream) const {
+    if (transactions())
+        return !server;
+    const bool toServer = config.direction == "both"
+                              ? stream < static_cast<std::size_t>(config.streams)
+                              : config.direction == "to_receiver";
+    return server != toServer;
+}
+
+std::size_t Setup::threads() const {
+    const auto asked = static_cast<std::size_t>(config.threads);
+    return asked == 0 ? connections() : asked;
+}
+
+std::uint64_t Setup::share(std::int64_t limit, std::size_t stream) const {
+    if (limit == 0)
+        return 0;
+    const auto all = static_cast<std::uint64_t>(limit);
+    const auto streams = static_cast<std::uint64_t>(config.streams);
+    const std::uint64_t index = stream % streams;
+    // A stream without a share must not run without a limit.
+    return std::max<std::uint64_t>(1, all / streams + (index < all % streams ? 1 : 0));
 }
 
 std::chrono::nanoseconds Setup::warmup() const {

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "agents/agent/engine/socketoptions.h"
 
+#include "agents/agent/engine/address.h"
+#include "agents/agent/engine/tcpinfo.h"
 #include "agents/agent/error.h"
 #include "agents/agent/kernel/textfile.h"
 
 #include <fcntl.h>
 #include <linux/tcp.h>
 #include <netinet/in.h>
-#include <pthread.h>
-#include <sched.h>
+#include <netinet/udp.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 
 #include <array>
 #include <cerrno>
-#include <exception>
+#include <cmath>
 #include <limits>
-#include <memory>
-#include <thread>
 
 namespace knobscope::agent {
 
@@ -30,17 +30,26 @@ std::string firstLine(const char* path) {
     return readLine(path).value_or("unknown");
 }
 
-void setInt(int socket, int level, int option, int value, const std::string& what) {
-    if (::setsockopt(socket, level, option, &value, sizeof value) != 0)
-        fail(errnoText(what + " " + std::to_string(value) + " was refused by the kernel", errno));
+[[noreturn]] void failOption(const std::string& what, std::int64_t value, int error) {
+    std::string message =
+        errnoText(what + " " + std::to_string(value) + " was refused by the kernel", error);
+    if (error == EPERM || error == EACCES)
+        message += "; it may need root";
+    fail(message);
 }
 
-void setWindow(int socket, std::int64_t window) {
-    if (window < 1 || window > std::numeric_limits<int>::max())
-        fail("window " + std::to_string(window) + " is not between 1 and 2147483647 bytes");
-    const int bytes = static_cast<int>(window);
-    setInt(socket, SOL_SOCKET, SO_SNDBUF, bytes, "window (SO_SNDBUF)");
-    setInt(socket, SOL_SOCKET, SO_RCVBUF, bytes, "window (SO_RCVBUF)");
+void setInt(int socket, int level, int option, std::int64_t value, const std::string& what) {
+    if (value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max())
+        fail(what + " " + std::to_string(value) + " is beyond what a socket option holds");
+    const int number = static_cast<int>(value);
+    if (::setsockopt(socket, level, option, &number, sizeof number) != 0)
+        failOption(what, value, errno);
+}
+
+void setBuffer(int socket, int option, std::int64_t bytes, const std::string& what) {
+    if (bytes < 1 || bytes > std::numeric_limits<int>::max())
+        fail(what + " " + std::to_string(bytes) + " is not between 1 and 2147483647 bytes");
+    setInt(socket, SOL_SOCKET, option, bytes, what);
 }
 
 void setCongestionControl(int socket, const std::string& name) {
@@ -66,38 +75,46 @@ std::optional<std::int64_t> getInt(int socket, int level, int option) {
     return value;
 }
 
-/// A cpu_set_t of any size: hosts with more than 1024 CPUs exist.
-int setAffinity(int cpu) {
-    const auto count = static_cast<std::size_t>(cpu) + 1;
-    const std::unique_ptr<cpu_set_t, void (*)(cpu_set_t*)> set(
-        CPU_ALLOC(count), [](cpu_set_t* old) { CPU_FREE(old); });
-    if (!set)
-        return ENOMEM;
-    const std::size_t bytes = CPU_ALLOC_SIZE(count);
-    CPU_ZERO_S(bytes, set.get());
-    CPU_SET_S(static_cast<std::size_t>(cpu), bytes, set.get());
-    return ::pthread_setaffinity_np(::pthread_self(), bytes, set.get());
+bool isIpv6(int socket) {
+    return getInt(socket, SOL_SOCKET, SO_DOMAIN) == AF_INET6;
 }
 
-} // namespace
+void applyIpKnobs(int socket, const protocol::TrafficConfig& config) {
+    const bool six = isIpv6(socket);
+    if (config.tos)
+        setInt(socket, six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_TCLASS : IP_TOS, *config.tos,
+               "tos");
+    if (config.ttl)
+        setInt(socket, six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_UNICAST_HOPS : IP_TTL,
+               *config.ttl, "ttl");
+    if (config.priority)
+        setInt(socket, SOL_SOCKET, SO_PRIORITY, *config.priority, "priority");
+    if (config.busy_poll)
+        setInt(socket, SOL_SOCKET, SO_BUSY_POLL, *config.busy_poll, "busy_poll");
+    if (!config.bind_interface.empty() &&
+        ::setsockopt(socket, SOL_SOCKET, SO_BINDTODEVICE, config.bind_interface.data(),
+                     static_cast<socklen_t>(config.bind_interface.size())) != 0)
+        fail(errnoText("cannot bind a test socket to interface " + config.bind_interface, errno));
+    if (config.pacing_rate) {
+        const auto rate = static_cast<std::uint64_t>(*config.pacing_rate);
+        if (::setsockopt(socket, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof rate) != 0)
+            failOption("pacing_rate", *config.pacing_rate, errno);
+    }
+}
 
-void applyTestKnobs(int socket, const protocol::TrafficConfig& config) {
-    if (config.window)
-        setWindow(socket, *config.window);
+void applyTcpKnobs(int socket, const protocol::TrafficConfig& config) {
     if (config.mss)
         setInt(socket, IPPROTO_TCP, TCP_MAXSEG, *config.mss, "mss");
     if (config.nodelay)
         setNoDelay(socket);
+    if (config.cork)
+        setInt(socket, IPPROTO_TCP, TCP_CORK, 1, "cork");
     if (config.congestion_control)
         setCongestionControl(socket, *config.congestion_control);
-}
-
-BufferSizes bufferSizes(int socket) {
-    return {getInt(socket, SOL_SOCKET, SO_SNDBUF), getInt(socket, SOL_SOCKET, SO_RCVBUF)};
-}
-
-std::optional<std::int64_t> maxSegment(int socket) {
-    return getInt(socket, IPPROTO_TCP, TCP_MAXSEG);
+    if (config.notsent_lowat)
+        setInt(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, *config.notsent_lowat, "notsent_lowat");
+    if (config.send_method == "zerocopy")
+        setInt(socket, SOL_SOCKET, SO_ZEROCOPY, 1, "zero copy");
 }
 
 std::optional<std::string> congestionControl(int socket) {
@@ -107,6 +124,37 @@ std::optional<std::string> congestionControl(int socket) {
         name[0] == '\0')
         return std::nullopt;
     return std::string(name.data());
+}
+
+} // namespace
+
+void applyTestKnobs(int socket, const protocol::TrafficConfig& config) {
+    if (const auto bytes = config.send_window ? config.send_window : config.window)
+        setBuffer(socket, SO_SNDBUF, *bytes, "window (SO_SNDBUF)");
+    if (const auto bytes = config.receive_window ? config.receive_window : config.window)
+        setBuffer(socket, SO_RCVBUF, *bytes, "window (SO_RCVBUF)");
+    applyIpKnobs(socket, config);
+    if (getInt(socket, SOL_SOCKET, SO_PROTOCOL) == IPPROTO_TCP)
+        applyTcpKnobs(socket, config);
+    else if (config.udp_gro)
+        setInt(socket, IPPROTO_UDP, UDP_GRO, 1, "udp_gro");
+}
+
+BufferSizes bufferSizes(int socket) {
+    return {getInt(socket, SOL_SOCKET, SO_SNDBUF), getInt(socket, SOL_SOCKET, SO_RCVBUF)};
+}
+
+SocketState socketState(int socket) {
+    return {bufferSizes(socket), getInt(socket, IPPROTO_TCP, TCP_MAXSEG), congestionControl(socket),
+            tcpInfo(socket), localPort(socket)};
+}
+
+int localPort(int socket) {
+    sockaddr_storage storage{};
+    socklen_t length = sizeof storage;
+    if (::getsockname(socket, reinterpret_cast<sockaddr*>(&storage), &length) != 0)
+        return 0;
+    return Address(storage, length).port();
 }
 
 void setBlocking(int socket, bool blocking) {
@@ -120,33 +168,21 @@ void setNoDelay(int socket) {
     setInt(socket, IPPROTO_TCP, TCP_NODELAY, 1, "nodelay");
 }
 
+void setReceiveLowWater(int socket, std::int64_t bytes) {
+    setInt(socket, SOL_SOCKET, SO_RCVLOWAT, bytes, "rcvlowat");
+}
+
+void setTimeouts(int socket, double seconds) {
+    timeval time{};
+    time.tv_sec = static_cast<time_t>(seconds);
+    time.tv_usec = static_cast<suseconds_t>(std::lround((seconds - std::floor(seconds)) * 1e6));
+    ::setsockopt(socket, SOL_SOCKET, SO_RCVTIMEO, &time, sizeof time);
+    ::setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &time, sizeof time);
+}
+
 void resetOnClose(int socket) {
     const linger now{1, 0};
     ::setsockopt(socket, SOL_SOCKET, SO_LINGER, &now, sizeof now);
-}
-
-void pinThread(int cpu) {
-    constexpr int kMaxCpus = 65536; // beyond what Linux can be built for
-    const int error = cpu < 0 || cpu >= kMaxCpus ? EINVAL : setAffinity(cpu);
-    if (error == 0)
-        return;
-    fail(errnoText("cannot run on CPU " + std::to_string(cpu), error) + "; this host has CPUs " +
-         firstLine("/sys/devices/system/cpu/online") + " online");
-}
-
-void checkCpu(int cpu) {
-    // Only trying tells, since cpusets and offline CPUs count too; a thread that ends leaves the
-    // caller's own affinity alone.
-    std::exception_ptr failure;
-    std::thread([&] {
-        try {
-            pinThread(cpu);
-        } catch (...) {
-            failure = std::current_exception();
-        }
-    }).join();
-    if (failure)
-        std::rethrow_exception(failure);
 }
 
 } // namespace knobscope::agent

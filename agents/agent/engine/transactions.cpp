@@ -1,154 +1,129 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "agents/agent/engine/transactions.h"
+#include "agents/agent/engine/asker.h"
 
 #include "agents/agent/error.h"
 
-#include <sys/socket.h>
-
-#include <cerrno>
-
 namespace knobscope::agent {
 
-namespace {
-
-bool wouldBlock(int error) {
-    return error == EAGAIN || error == EWOULDBLOCK;
-}
-
-[[noreturn]] void failEarlyEnd(const std::string& peer) {
-    throw AgentError(protocol::errorcode::kTraffic, "the other end at " + peer +
-                                                        " closed the connection in the middle of a "
-                                                        "transaction");
-}
-
-/// One message on its way, moved in as many calls as the kernel needs.
-class Message {
-public:
-    explicit Message(std::vector<char>& buffer) : m_buffer(buffer) {}
-    [[nodiscard]] bool begun() const { return m_moved > 0; }
-
-    /// True: sent whole. False: the socket has no room (only with MSG_DONTWAIT).
-    bool send(Stream& stream, int flags, const std::string& peer) {
-        while (m_moved < m_buffer.size()) {
-            const ssize_t n = ::send(stream.socket.get(), m_buffer.data() + m_moved,
-                                     m_buffer.size() - m_moved, flags | MSG_NOSIGNAL);
-            if (n >= 0) {
-                stream.counters.sent(static_cast<std::uint64_t>(n));
-                m_moved += static_cast<std::size_t>(n);
-            } else if (wouldBlock(errno)) {
-                return false;
-            } else if (errno != EINTR) {
-                failTransfer("sending to", peer, errno);
-            }
-        }
-        m_moved = 0;
-        return true;
-    }
-
-    enum class Received { kWhole, kNotYet, kEnd };
-    Received receive(Stream& stream, int flags, const std::string& peer) {
-        while (m_moved < m_buffer.size()) {
-            const ssize_t n = ::recv(stream.socket.get(), m_buffer.data() + m_moved,
-                                     m_buffer.size() - m_moved, flags);
-            if (n > 0) {
-                stream.counters.received(static_cast<std::uint64_t>(n));
-                m_moved += static_cast<std::size_t>(n);
-            } else if (n == 0) {
-                return Received::kEnd;
-            } else if (wouldBlock(errno)) {
-                return Received::kNotYet;
-            } else if (errno != EINTR) {
-                failTransfer("receiving from", peer, errno);
-            }
-        }
-        m_moved = 0;
-        return Received::kWhole;
-    }
-
-private:
-    std::vector<char>& m_buffer;
-    std::size_t m_moved = 0;
-};
-
-void markBegin(Stream& stream, const Course& course) {
-    if (!stream.begin && course.phase() != Phase::kWarmup)
+Asker::Asker(Stream& stream, Course& course, const Setup& setup, FlowBuffers& buffers,
+             std::size_t index)
+    : m_stream(stream), m_course(course), m_setup(setup), m_request(buffers.send),
+      m_response(buffers.receive), m_way(stream.socket.get(), setup.config),
+      m_pacer(setup.config.pace), m_due(setup.config.burst), m_burst(setup.config.burst),
+      // With one in flight the server reads whatever comes, so a send may wait.
+      m_flags(setup.config.burst > 1 || setup.config.threads > 0 ? MSG_DONTWAIT : 0),
+      m_limit(setup.share(setup.config.limit_transactions, index)) {
+    if (setup.warmup().count() == 0)
         stream.begin = stream.mark();
 }
 
-/// Until the socket takes or gives bytes. True: it gives.
-bool awaitEither(int socket) {
-    pollfd ready{socket, POLLIN | POLLOUT, 0};
-    while (::poll(&ready, 1, -1) < 0 && errno == EINTR) {
+bool Asker::sendDue() {
+    while (m_request.begun() || (m_inFlight < m_most && !ending())) {
+        if (!m_request.begun()) {
+            const TimePoint due = m_pacer.due(m_now);
+            if (due > m_now && due > (m_now = Clock::now()))
+                return true;
+            m_pacer.step();
+            m_due.push(due);
+        }
+        if (!m_request.send(m_stream, m_flags, m_setup.peerText))
+            return false;
+        ++m_inFlight;
+        if (m_stream.begin)
+            ++m_asked;
+    }
+    return true;
+}
+
+bool Asker::takeResponse(bool wait) {
+    switch (m_response.receive(m_stream, m_way, wait, m_setup.peerText)) {
+    case Message::Received::kNotYet:
+        return false;
+    case Message::Received::kEnd:
+        failEarlyEnd(m_setup.peerText);
+    case Message::Received::kWhole:
+        break;
+    }
+    m_stream.counters.transaction();
+    --m_inFlight;
+    if (m_most < m_burst)
+        ++m_most;
+    m_now = Clock::now();
+    const TimePoint due = m_due.pop();
+    if (m_stream.begin)
+        m_stream.latency->record(nanoseconds(m_now) - nanoseconds(due));
+    else
+        markBegin(m_stream, m_course);
+    return true;
+}
+
+std::optional<TimePoint> Asker::nextDue() {
+    if (!m_pacer.on() || m_inFlight >= m_most || ending())
+        return std::nullopt;
+    return m_pacer.due(Clock::now());
+}
+
+void Asker::finish() {
+    m_stream.end = m_stream.mark();
+    ::shutdown(m_stream.socket.get(), SHUT_WR);
+}
+
+namespace {
+
+/// Until the socket gives bytes, or has room when `room` is wanted, or the time has come.
+/// True: it gives.
+bool awaitSocket(int socket, bool room, std::optional<TimePoint> until) {
+    pollfd ready{socket, static_cast<short>(room ? POLLIN | POLLOUT : POLLIN), 0};
+    if (until) {
+        pollUntil(&ready, 1, *until);
+    } else {
+        while (::poll(&ready, 1, -1) < 0 && errno == EINTR) {
+        }
     }
     return (ready.revents & (POLLIN | POLLHUP | POLLERR)) != 0;
 }
 
 } // namespace
 
-void awaitFirstByte(int socket) {
-    pollfd ready{socket, POLLIN, 0};
-    while (::poll(&ready, 1, -1) < 0 && errno == EINTR) {
-    }
-}
-
-void failTransfer(const char* doing, const std::string& peer, int error) {
-    std::string message = errnoText(std::string(doing) + " " + peer + " failed", error);
-    if (error == ECONNRESET || error == EPIPE)
-        message += " (the agent there has ended or stopped the test)";
-    throw AgentError(protocol::errorcode::kTraffic, message);
-}
-
-void sendRequests(Stream& stream, Course& course, const Setup& setup, FlowBuffers& buffers) {
+void sendRequests(Stream& stream, Course& course, const Setup& setup, FlowBuffers& buffers,
+                  std::size_t index) {
+    Asker asker(stream, course, setup, buffers, index);
     const int socket = stream.socket.get();
-    const int burst = setup.config.burst;
-    Message request(buffers.send);
-    Message response(buffers.receive);
-    if (setup.warmup().count() == 0)
-        stream.begin = stream.mark();
-    int inFlight = 0;
-    int limit = 1;
-    // With several in flight, a send that waited for room while the server waits for its responses
-    // to be read would never end; so a full socket means: read first.
-    const int sendFlags = burst > 1 ? MSG_DONTWAIT : 0;
-    for (;;) {
-        bool full = false;
-        while (!full && (request.begun() || (inFlight < limit && course.phase() != Phase::kStop))) {
-            full = !request.send(stream, sendFlags, setup.peerText);
-            if (!full)
-                ++inFlight;
+    while (!asker.finished()) {
+        const bool full = !asker.sendDue();
+        if (full) {
+            if (awaitSocket(socket, true, std::nullopt))
+                (void)asker.takeResponse(false);
+        } else if (const auto due = asker.nextDue()) {
+            // A long pause must not outlast the end of the test.
+            const TimePoint until = std::min(*due, Clock::now() + std::chrono::milliseconds(50));
+            if (asker.idle())
+                Pacer::sleepUntil(until);
+            else if (awaitSocket(socket, false, until))
+                (void)asker.takeResponse(false);
+        } else if (!asker.idle()) {
+            (void)asker.takeResponse(true);
         }
-        if (full && !awaitEither(socket))
-            continue;
-        if (!full && inFlight == 0)
-            break;
-        const auto received = response.receive(stream, full ? MSG_DONTWAIT : 0, setup.peerText);
-        if (received == Message::Received::kEnd)
-            failEarlyEnd(setup.peerText);
-        if (received == Message::Received::kNotYet)
-            continue;
-        stream.counters.transaction();
-        --inFlight;
-        if (limit < burst)
-            ++limit;
-        markBegin(stream, course);
     }
-    stream.end = stream.mark();
-    ::shutdown(socket, SHUT_WR);
+    asker.finish();
 }
 
 void answerRequests(Stream& stream, Course& course, const Setup& setup, FlowBuffers& buffers) {
     Message request(buffers.receive);
     Message response(buffers.send);
+    ReceiveWay way(stream.socket.get(), setup.config);
     awaitFirstByte(stream.socket.get());
     course.begin();
     if (setup.warmup().count() == 0)
         stream.begin = stream.mark();
-    // Without flags both calls wait, so neither says "not yet".
-    while (request.receive(stream, 0, setup.peerText) == Message::Received::kWhole) {
+    // Both calls wait, so neither says "not yet".
+    while (request.receive(stream, way, true, setup.peerText) == Message::Received::kWhole) {
         response.send(stream, 0, setup.peerText);
         stream.counters.transaction();
         markBegin(stream, course);
     }
+    if (course.aborted())
+        failAborted();
     if (request.begun())
         failEarlyEnd(setup.peerText);
     stream.end = stream.mark();

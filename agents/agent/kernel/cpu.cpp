@@ -48,9 +48,11 @@ CpuReading parseCpu(std::string_view text, double ticks_per_second) {
     CpuReading reading;
     std::string_view line;
     while (nextLine(text, line)) {
+        const std::vector<std::string_view> columns = words(line);
+        if (columns.size() == 2 && columns.front() == "ctxt")
+            reading.context_switches = toNumber(columns[1]).value_or(0);
         if (!line.starts_with("cpu"))
             continue;
-        const std::vector<std::string_view> columns = words(line);
         const CpuReading::Times times = parseTimes(columns, ticks_per_second);
         if (columns.front() == "cpu") {
             reading.all = times;
@@ -77,6 +79,8 @@ CpuReading readCpu() {
     if (::getrusage(RUSAGE_SELF, &own) == 0) {
         reading.agent_user = toSeconds(own.ru_utime);
         reading.agent_system = toSeconds(own.ru_stime);
+        reading.agent_voluntary_switches = static_cast<std::uint64_t>(own.ru_nvcsw);
+        reading.agent_involuntary_switches = static_cast<std::uint64_t>(own.ru_nivcsw);
     }
     return reading;
 }
@@ -96,13 +100,22 @@ protocol::CpuUse cpuUse(const CpuReading& before, const CpuReading& after) {
                       [](const CpuReading::Times& times) { return times.total() > 0; }));
     for (std::size_t i = 0; i < std::min(before.each.size(), after.each.size()); ++i) {
         // A CPU that was offline at one of the ends has no share to speak of.
+        use.busy_percent.push_back(-1);
         if (before.each[i].total() <= 0 || after.each[i].total() <= 0)
             continue;
         const double busy = since(before.each[i].busy(), after.each[i].busy());
         const double all = busy + since(before.each[i].idle, after.each[i].idle);
-        if (all > 0)
-            use.busiest_cpu_percent = std::max(use.busiest_cpu_percent, 100 * busy / all);
+        if (all <= 0)
+            continue;
+        use.busy_percent.back() = 100 * busy / all;
+        use.busiest_cpu_percent = std::max(use.busiest_cpu_percent, 100 * busy / all);
     }
+    const auto count = [](std::uint64_t from, std::uint64_t to) { return to - std::min(from, to); };
+    use.context_switches = count(before.context_switches, after.context_switches);
+    use.agent_voluntary_switches =
+        count(before.agent_voluntary_switches, after.agent_voluntary_switches);
+    use.agent_involuntary_switches =
+        count(before.agent_involuntary_switches, after.agent_involuntary_switches);
     use.agent_user_s = since(before.agent_user, after.agent_user);
     use.agent_system_s = since(before.agent_system, after.agent_system);
     return use;

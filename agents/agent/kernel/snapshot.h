@@ -27,6 +27,9 @@ struct CpuReading {
     std::vector<Times> each;
     double agent_user = 0;
     double agent_system = 0;
+    std::uint64_t context_switches = 0; ///< of the host
+    std::uint64_t agent_voluntary_switches = 0;
+    std::uint64_t agent_involuntary_switches = 0;
 };
 [[nodiscard]] CpuReading readCpu();
 [[nodiscard]] protocol::CpuUse cpuUse(const CpuReading& before, const CpuReading& after);
