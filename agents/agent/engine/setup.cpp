@@ -144,6 +144,8 @@ void checkConfig(const Setup& setup) {
         fail("pace and rate must be 0 (none) or more, up to 1e8 a second and 1e13 bit/s");
     if (!(config.timeout_seconds >= 0.001 && config.timeout_seconds <= 60))
         fail("timeout_seconds must be from 0.001 to 60");
+    if (config.tos && (*config.tos < 0 || *config.tos > 255))
+        fail("tos " + std::to_string(*config.tos) + " is not between 0 and 255");
     if (config.spin < 0 || config.spin > 1'000'000)
         fail("spin must be from 0 to 1000000 microseconds");
     if (config.pacing_rate && *config.pacing_rate < 1)

@@ -130,9 +130,9 @@ std::optional<std::string> congestionControl(int socket) {
 
 void applyTestKnobs(int socket, const protocol::TrafficConfig& config) {
     if (const auto bytes = config.send_window ? config.send_window : config.window)
-        setBuffer(socket, SO_SNDBUF, *bytes, "window (SO_SNDBUF)");
+        setBuffer(socket, SO_SNDBUF, *bytes, config.send_window ? "send_window" : "window");
     if (const auto bytes = config.receive_window ? config.receive_window : config.window)
-        setBuffer(socket, SO_RCVBUF, *bytes, "window (SO_RCVBUF)");
+        setBuffer(socket, SO_RCVBUF, *bytes, config.receive_window ? "receive_window" : "window");
     applyIpKnobs(socket, config);
     if (getInt(socket, SOL_SOCKET, SO_PROTOCOL) == IPPROTO_TCP)
         applyTcpKnobs(socket, config);

@@ -10,6 +10,7 @@
 
 #include <poll.h>
 
+#include <functional>
 #include <optional>
 #include <string>
 

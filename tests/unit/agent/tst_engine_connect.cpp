@@ -112,6 +112,32 @@ void EngineConnectTest::refusesBadParameters_data() {
     row("no such CPU", R"({"config":{"cpu":4000}})", "CPU 4000");
     row("negative CPU", R"({"config":{"cpu":-1}})", "CPU -1");
     row("CPU beyond all", R"({"config":{"cpu":2000000000}})", "CPU 2000000000");
+    row("send method", R"({"config":{"send_method":"mail"}})", "\"mail\" is none of");
+    row("receive method", R"({"config":{"receive_method":"mail"}})", "\"mail\" is none of");
+    row("who closes", R"({"config":{"close":"nobody"}})", "\"nobody\" is none of");
+    row("tiny datagram", R"({"config":{"kind":"udp_stream","message_size":15}})", "16 to 65507");
+    row("huge datagram", R"({"config":{"kind":"udp_stream","message_size":65508}})", "16 to 65507");
+    row("huge request", R"({"config":{"kind":"udp_rr","request_size":65508}})", "65507");
+    row("mss of UDP", R"({"config":{"kind":"udp_rr","mss":1000}})",
+        "mss means nothing to a udp_rr");
+    row("GSO of TCP", R"({"config":{"udp_gso":true}})", "udp_gso means nothing");
+    row("rate of TCP", R"({"config":{"rate":1000}})", "rate means nothing");
+    row("negative rate", R"({"config":{"kind":"udp_stream","message_size":64,"rate":-1}})", "rate");
+    row("pace of a stream", R"({"config":{"pace":5}})", "pace means nothing");
+    row("threads of UDP", R"({"config":{"kind":"udp_rr","threads":2}})", "threads means nothing");
+    row("burst of connections", R"({"config":{"kind":"tcp_crr","burst":2}})",
+        "burst means nothing");
+    row("both ways of rr", R"({"config":{"kind":"tcp_rr","direction":"both"}})", "direction means");
+    row("spin", R"({"config":{"spin":-1}})", "spin");
+    row("limit", R"({"config":{"limit_bytes":-1}})", "limit_bytes");
+    row("timeout", R"({"config":{"kind":"udp_rr","timeout_seconds":0}})", "timeout_seconds");
+    row("ports", R"({"config":{"local_ports":"9-3"}})", "\"9-3\" is no range");
+    row("port 0", R"({"config":{"local_ports":"0-3"}})", "\"0-3\" is no range");
+    row("interface", R"({"config":{"bind_interface":"nosuchif0"}})", "nosuchif0");
+    row("tos", R"({"config":{"tos":300}})", "tos 300");
+    row("ttl", R"({"config":{"ttl":1000}})", "ttl 1000 was refused");
+    row("node", R"({"config":{"numa_node":4000}})", "NUMA node 4000");
+    row("real-time", R"({"config":{"realtime":1000}})", "real-time priority 1000");
     row("short token", R"({"token":"00ff"})", "token");
     row("empty token", R"({"token":""})", "token");
     row("token not hex", R"({"token":"0011223344556677zz99aabbccddeeff"})", "token");

@@ -275,12 +275,11 @@ void EngineStreamTest::autoWindowIsLeftToTheKernel() {
 }
 
 void EngineStreamTest::testKnobsAreInForce() {
-    const TrafficConfig config{.seconds = 0.2,
-                               .window = std::nullopt,
-                               .mss = 1000,
-                               .nodelay = true,
-                               .cpu = std::nullopt,
-                               .congestion_control = "reno"};
+    TrafficConfig config;
+    config.seconds = 0.2;
+    config.mss = 1000;
+    config.nodelay = true;
+    config.congestion_control = "reno";
     Pair pair;
     pair.prepare(config);
     pair.start();
