@@ -26,7 +26,7 @@ public:
              {&RunReader::readInfo, &RunReader::readCells, &RunReader::readHostFacts,
               &RunReader::readSamples, &RunReader::readFlags, &RunReader::readKnobs,
               &RunReader::readMetrics, &RunReader::readDeltas, &RunReader::readPresent,
-              &RunReader::readSeries}) {
+              &RunReader::readSeries, &RunReader::readDistributions}) {
             if (auto done = (this->*part)(); !done)
                 return tl::unexpected(done.error());
         }
@@ -53,6 +53,7 @@ private:
     Result<void> readDeltas();
     Result<void> readPresent();
     Result<void> readSeries();
+    Result<void> readDistributions();
 
     /// Rows of a table that belongs to samples: column 0 is the sample, which `onRow` is given.
     Result<void> sampleRows(std::string_view sql,
@@ -256,6 +257,24 @@ Result<void> RunReader::readSeries() {
                             return damagedSample(
                                 sample.id, QStringLiteral("its %1 series").arg(sideName(side)));
                         sample.series.insert(side, *points);
+                        return {};
+                    });
+}
+
+Result<void> RunReader::readDistributions() {
+    return sideRows("SELECT d.sample, d.side, d.name, d.data "
+                    "FROM sample s JOIN distribution d ON d.sample = s.id "
+                    "WHERE s.run = ? ORDER BY d.id",
+                    [this](SampleRecord& sample, Side side, Row row) -> Result<void> {
+                        const auto name = m_dictionary.name(row.value(2).toLongLong());
+                        if (!name)
+                            return tl::unexpected(name.error());
+                        auto distribution = decodeDistribution(row.value(3).toByteArray());
+                        if (!distribution)
+                            return damagedSample(sample.id, QStringLiteral("its ") + *name);
+                        distribution->side = side;
+                        distribution->name = *name;
+                        sample.distributions.append(*distribution);
                         return {};
                     });
 }

@@ -101,6 +101,21 @@ Result<void> writeSeries(Database& database, qint64 id,
     return {};
 }
 
+Result<void> writeDistributions(Database& database, Dictionary& dictionary, qint64 id,
+                                const QList<Distribution>& distributions) {
+    for (const Distribution& distribution : distributions) {
+        const auto name = dictionary.nameId(distribution.name);
+        if (!name)
+            return tl::unexpected(name.error());
+        if (auto done = database.exec(
+                "INSERT INTO distribution (sample, side, name, data) VALUES (?, ?, ?, ?)",
+                {id, sideCode(distribution.side), *name, encodeDistribution(distribution)});
+            !done)
+            return done;
+    }
+    return {};
+}
+
 } // namespace
 
 Result<qint64> writeSample(Database& database, Dictionary& dictionary, qint64 run,
@@ -124,6 +139,8 @@ Result<qint64> writeSample(Database& database, Dictionary& dictionary, qint64 ru
         done = writePresent(database, dictionary, *id, sample.presentCounters);
     if (done)
         done = writeSeries(database, *id, sample.series);
+    if (done)
+        done = writeDistributions(database, dictionary, *id, sample.distributions);
     if (!done)
         return tl::unexpected(done.error());
     return id;

@@ -173,6 +173,20 @@ Migration version1() {
     };
 }
 
+/// Version 2: how response times and the sizes of receive calls are spread, see seriesblob.h.
+Migration version2() {
+    return {
+        "CREATE TABLE distribution ("
+        " id INTEGER PRIMARY KEY,"
+        " sample INTEGER NOT NULL REFERENCES sample ON DELETE CASCADE,"
+        " side INTEGER NOT NULL,"
+        " name INTEGER NOT NULL REFERENCES name,"
+        " data BLOB NOT NULL"
+        ") STRICT",
+        "CREATE UNIQUE INDEX distribution_sample ON distribution (sample, side, name)",
+    };
+}
+
 Result<qint64> pragma(Database& database, std::string_view sql) {
     const auto value = database.value(sql);
     if (!value)
@@ -229,7 +243,7 @@ Result<void> runSteps(Database& database, const std::vector<Migration>& steps, q
 } // namespace
 
 const std::vector<Migration>& migrations() {
-    static const std::vector<Migration> steps{version1()};
+    static const std::vector<Migration> steps{version1(), version2()};
     return steps;
 }
 

@@ -21,7 +21,8 @@ struct HostSpec {
 };
 
 struct TestSpec {
-    QString kind = QStringLiteral("tcp_stream"); ///< tcp_stream, tcp_rr
+    QString kind =
+        QStringLiteral("tcp_stream"); ///< tcp_stream, tcp_rr, tcp_crr, udp_stream, udp_rr
     QString backend = QStringLiteral("builtin");
     double seconds = 10;
     double warmupSeconds = 0;

@@ -125,7 +125,8 @@ Result<void> checkHosts(const Experiment& experiment) {
 // ---- test and axes
 
 QStringList testKinds() {
-    return {QStringLiteral("tcp_stream"), QStringLiteral("tcp_rr")};
+    return {QStringLiteral("tcp_stream"), QStringLiteral("tcp_rr"), QStringLiteral("tcp_crr"),
+            QStringLiteral("udp_stream"), QStringLiteral("udp_rr")};
 }
 
 Result<void> checkKnobFits(const QString& path, const KnobEntry& knob, const TestSpec& test) {

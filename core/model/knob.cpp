@@ -70,11 +70,15 @@ QString whatItTakes(const KnobEntry& knob) {
                         limitText(knob, knob.minimum), limitText(knob, knob.maximum));
         break;
     case ValueKind::Switch:
-        return QStringLiteral("on or off");
+        base = QStringLiteral("on or off");
+        break;
     case ValueKind::Word:
         return wordList(knob.words);
     case ValueKind::Name:
         return QStringLiteral("a name of up to 15 letters, digits, \"_\" or \"-\"");
+    case ValueKind::Ports:
+        base = QStringLiteral("a range of ports such as 40000-40100");
+        break;
     case ValueKind::Text:
         return QStringLiteral("printable text of up to 1000 characters");
     }
@@ -95,6 +99,13 @@ bool takesValue(const KnobEntry& knob, const KnobValue& value) {
     case ValueKind::Name: {
         static const QRegularExpression name(QStringLiteral("\\A[A-Za-z][A-Za-z0-9_-]{0,14}\\z"));
         return name.match(value.text).hasMatch();
+    }
+    case ValueKind::Ports: {
+        static const QRegularExpression range(QStringLiteral("\\A(\\d{1,5})(?:-(\\d{1,5}))?\\z"));
+        const auto match = range.match(value.text);
+        const int first = match.captured(1).toInt();
+        const int last = match.captured(2).isEmpty() ? first : match.captured(2).toInt();
+        return match.hasMatch() && first >= 1 && first <= last && last <= 65535;
     }
     case ValueKind::Text:
         return !value.text.isEmpty() && value.text.size() <= 1000 &&

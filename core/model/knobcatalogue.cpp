@@ -27,6 +27,7 @@ ValueKind kindFromName(const QString& name) {
         {QStringLiteral("switch"), ValueKind::Switch},
         {QStringLiteral("word"), ValueKind::Word},
         {QStringLiteral("name"), ValueKind::Name},
+        {QStringLiteral("ports"), ValueKind::Ports},
         {QStringLiteral("text"), ValueKind::Text},
     };
     return kinds.value(name, ValueKind::Text);

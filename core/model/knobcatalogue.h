@@ -14,6 +14,7 @@ enum class ValueKind {
     Switch, ///< on or off
     Word,   ///< one of the listed words
     Name,   ///< a name that the host knows, such as cubic
+    Ports,  ///< a range of ports: 40000-40100
     Text,   ///< anything printable: what a sysctl file takes
 };
 

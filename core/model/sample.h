@@ -47,7 +47,23 @@ struct SeriesPoint {
     double endSeconds = 0;
     double mbitPerSecond = 0;
     double transactionsPerSecond = 0;
+    // Of TCP, at the end of the interval; absent for UDP.
+    std::optional<double> congestionWindow; ///< segments, all connections together
+    std::optional<double> roundTripUs;      ///< mean of the connections' smoothed round trips
+    std::optional<double> retransmits;      ///< within the interval
     bool operator==(const SeriesPoint&) const = default;
+};
+
+/// How often values fell into each bucket. "latency_ns": buckets of protocol::Histogram;
+/// "receive_bytes": bucket i has the calls that received 2^i to 2^(i+1)-1 bytes.
+struct Distribution {
+    Side side = Side::Whole;
+    QString name;
+    quint64 minimum = 0;
+    quint64 maximum = 0;
+    double mean = 0;
+    QList<std::pair<quint32, quint64>> buckets; ///< index and count, of those not empty, in order
+    bool operator==(const Distribution&) const = default;
 };
 
 enum class SampleState {
@@ -73,6 +89,7 @@ struct SampleRecord {
     QList<CounterDelta> deltas;
     QMap<Side, QMap<QString, QStringList>> presentCounters; ///< by side, source: names, sorted
     QMap<Side, QList<SeriesPoint>> series;
+    QList<Distribution> distributions;
 
     [[nodiscard]] bool measured() const { return state != SampleState::Failed; }
     [[nodiscard]] std::optional<double> metric(const QString& name, Side side = Side::Whole) const;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/run/sampleresult.h"
 
-#include "core/model/plural.h"
+#include "agents/protocol/histogram.h"
+#include "core/run/sidemetrics.h"
 #include "core/run/trafficsetup.h"
 
 #include <algorithm>
@@ -15,148 +16,191 @@ namespace {
 using protocol::StreamResult;
 using protocol::TrafficResult;
 
-void add(SampleRecord& sample, Side side, const QString& name, double value) {
-    if (std::isfinite(value))
-        sample.metrics.append(Metric{side, name, value});
+/// The hosts at which the data arrives.
+QList<Side> arrivals(const Experiment& experiment, const Cell& cell) {
+    const QString direction =
+        testSettings(experiment, cell, Side::Sender)
+            .value(QStringLiteral("direction"), KnobValue(QStringLiteral("to_receiver")))
+            .text;
+    if (direction == QLatin1String("from_receiver"))
+        return {Side::Sender};
+    if (direction == QLatin1String("both"))
+        return {Side::Receiver, Side::Sender};
+    return {Side::Receiver};
 }
 
-quint64 sumOf(const TrafficResult& result, std::uint64_t StreamResult::*field) {
-    quint64 sum = 0;
-    for (const StreamResult& stream : result.streams)
-        sum += stream.*field;
-    return sum;
-}
-
-/// Mean over the streams that have the value; absent when none has.
-std::optional<double> meanOf(const TrafficResult& result,
-                             std::optional<std::int64_t> StreamResult::*field) {
-    double sum = 0;
-    int n = 0;
+/// Amounts of each stream of a side, as a rate over its own time.
+QList<double> ratesOf(const TrafficResult& result, std::uint64_t StreamResult::*field) {
+    QList<double> rates;
     for (const StreamResult& stream : result.streams) {
-        if (const auto& value = stream.*field) {
-            sum += static_cast<double>(*value);
-            ++n;
+        const auto amount = static_cast<double>(stream.*field);
+        if (!stream.sends || field == &StreamResult::transactions)
+            rates << (stream.elapsed_s > 0 ? amount / stream.elapsed_s : 0);
+    }
+    return rates;
+}
+
+class Totals {
+public:
+    Totals(SampleRecord& sample, const Experiment& experiment, const Cell& cell,
+           const TrafficResult& sender, const TrafficResult& receiver)
+        : m_sample(sample), m_kind(experiment.test.kind), m_arrivals(arrivals(experiment, cell)),
+          m_sender(sender), m_receiver(receiver) {}
+
+    void add() {
+        if (isStream(m_kind))
+            addThroughput();
+        else
+            addTransactions();
+        addDatagrams();
+        addLatency();
+    }
+    /// Bytes delivered, or transactions.
+    [[nodiscard]] double amount() const {
+        if (!isStream(m_kind))
+            return static_cast<double>(sumOf(m_sender, &StreamResult::transactions));
+        double bytes = 0;
+        for (const Side side : m_arrivals)
+            bytes += static_cast<double>(sumOf(at(side), &StreamResult::bytes_received));
+        return bytes;
+    }
+
+private:
+    [[nodiscard]] const TrafficResult& at(Side side) const {
+        return side == Side::Receiver ? m_receiver : m_sender;
+    }
+    void put(const char* name, double value) {
+        addMetric(m_sample, Side::Whole, QString::fromLatin1(name), value);
+    }
+
+    void addThroughput() {
+        const bool both = m_arrivals.size() > 1;
+        double total = 0;
+        double elapsed = 0;
+        QList<double> rates;
+        for (const Side side : m_arrivals) {
+            const TrafficResult& result = at(side);
+            const auto bytes = static_cast<double>(sumOf(result, &StreamResult::bytes_received));
+            if (bytes <= 0)
+                m_sample.flags.append(
+                    both ? QStringLiteral("%1: nothing arrived in the measured time")
+                               .arg(sideName(side))
+                         : QStringLiteral("Nothing arrived in the measured time"));
+            rates += ratesOf(result, &StreamResult::bytes_received);
+            elapsed = std::max(elapsed, result.elapsed_s);
+            if (result.elapsed_s <= 0)
+                continue;
+            const double mbit = bytes * 8 / 1e6 / result.elapsed_s;
+            total += mbit;
+            if (both)
+                put(side == Side::Receiver ? "throughput_to_receiver_mbit_s"
+                                           : "throughput_from_receiver_mbit_s",
+                    mbit);
+        }
+        put("elapsed_s", elapsed);
+        if (elapsed > 0)
+            put("throughput_mbit_s", total);
+        addSent();
+        if (const auto index = fairness(rates))
+            put("fairness", *index);
+        if (m_kind == QLatin1String("tcp_stream") &&
+            (sumOf(m_sender, &StreamResult::total_bytes_sent) !=
+                 sumOf(m_receiver, &StreamResult::total_bytes_received) ||
+             sumOf(m_receiver, &StreamResult::total_bytes_sent) !=
+                 sumOf(m_sender, &StreamResult::total_bytes_received)))
+            m_sample.flags.append(QStringLiteral("The two ends disagree on the bytes transferred"));
+    }
+
+    /// What the sending applications handed over, which may not have arrived.
+    void addSent() {
+        for (const Side side : {Side::Sender, Side::Receiver}) {
+            double bytes = 0;
+            double seconds = 0;
+            for (const StreamResult& stream : at(side).streams) {
+                if (!stream.sends)
+                    continue;
+                bytes += static_cast<double>(stream.bytes_sent);
+                seconds = std::max(seconds, stream.elapsed_s);
+            }
+            if (seconds > 0)
+                addMetric(m_sample, side, QStringLiteral("sent_mbit_s"), bytes * 8 / 1e6 / seconds);
         }
     }
-    return n == 0 ? std::nullopt : std::optional<double>(sum / n);
-}
 
-/// TCP_INFO fields that count: the streams' values are added. Others are averaged.
-bool isCount(const std::string& field) {
-    static const std::vector<std::string> counts = {
-        "total_retrans", "retransmits",  "lost",          "retrans",    "sacked",
-        "fackets",       "bytes_acked",  "bytes_sent",    "segs_out",   "segs_in",
-        "data_segs_out", "data_segs_in", "bytes_retrans", "dsack_dups", "delivered_ce",
-        "delivered",     "reord_seen",   "bytes_received"};
-    return std::find(counts.begin(), counts.end(), field) != counts.end();
-}
+    void addTransactions() {
+        const double transactions = amount();
+        if (transactions <= 0)
+            m_sample.flags.append(QStringLiteral("No transaction ended in the measured time"));
+        put("elapsed_s", m_sender.elapsed_s);
+        if (m_sender.elapsed_s > 0)
+            put("transactions_s", transactions / m_sender.elapsed_s);
+        if (const auto index = fairness(ratesOf(m_sender, &StreamResult::transactions)))
+            put("fairness", *index);
+    }
 
-std::map<std::string, double> tcpInfoOf(const TrafficResult& result) {
-    std::map<std::string, double> sums;
-    std::map<std::string, int> n;
-    for (const StreamResult& stream : result.streams) {
-        for (const auto& [field, value] : stream.tcp_info) {
-            sums[field] += static_cast<double>(value);
-            ++n[field];
+    /// As told by the ends that know: the receivers of streams, the end that asks.
+    void addDatagrams() {
+        protocol::Datagrams all;
+        double jitter = 0;
+        int jitters = 0;
+        int streams = 0;
+        const auto ends = isStream(m_kind) ? m_arrivals : QList<Side>{Side::Sender};
+        for (const Side side : ends) {
+            for (const StreamResult& stream : at(side).streams) {
+                if (!stream.datagrams || (isStream(m_kind) && stream.sends))
+                    continue;
+                ++streams;
+                all.sent += stream.datagrams->sent;
+                all.received += stream.datagrams->received;
+                all.lost += stream.datagrams->lost;
+                all.reordered += stream.datagrams->reordered;
+                all.duplicates += stream.datagrams->duplicates;
+                jitter += stream.datagrams->jitter_us.value_or(0);
+                jitters += stream.datagrams->jitter_us ? 1 : 0;
+            }
         }
+        if (streams == 0)
+            return;
+        put("datagrams_sent", static_cast<double>(all.sent));
+        put("datagrams_received", static_cast<double>(all.received));
+        put("datagrams_lost", static_cast<double>(all.lost));
+        if (all.sent > 0)
+            put("loss_percent",
+                100 * static_cast<double>(all.lost) / static_cast<double>(all.sent));
+        if (!isStream(m_kind))
+            return;
+        put("datagrams_reordered", static_cast<double>(all.reordered));
+        put("datagrams_duplicate", static_cast<double>(all.duplicates));
+        if (jitters > 0)
+            put("jitter_us", jitter / jitters);
     }
-    for (auto& [field, value] : sums) {
-        if (!isCount(field))
-            value /= n[field];
-    }
-    return sums;
-}
 
-void addCpu(SampleRecord& sample, Side side, const protocol::CpuUse& cpu) {
-    const double busy =
-        cpu.user_s + cpu.nice_s + cpu.system_s + cpu.irq_s + cpu.softirq_s + cpu.steal_s;
-    const double total = busy + cpu.idle_s;
-    if (total > 0) {
-        add(sample, side, QStringLiteral("cpu_percent"), 100 * busy / total);
-        add(sample, side, QStringLiteral("steal_percent"), 100 * cpu.steal_s / total);
-        add(sample, side, QStringLiteral("busiest_cpu_percent"), cpu.busiest_cpu_percent);
+    void addLatency() {
+        if (!m_sender.latency || m_sender.latency->count == 0)
+            return;
+        const protocol::Histogram histogram(*m_sender.latency);
+        const auto microseconds = [](std::uint64_t ns) { return static_cast<double>(ns) / 1000; };
+        put("latency_min_us", microseconds(histogram.min()));
+        put("latency_mean_us", histogram.mean() / 1000);
+        put("latency_p50_us", microseconds(histogram.percentile(0.5)));
+        put("latency_p90_us", microseconds(histogram.percentile(0.9)));
+        put("latency_p99_us", microseconds(histogram.percentile(0.99)));
+        put("latency_p999_us", microseconds(histogram.percentile(0.999)));
+        put("latency_max_us", microseconds(histogram.max()));
+        Distribution latency{Side::Whole,      QStringLiteral("latency_ns"),
+                             histogram.min(),  histogram.max(),
+                             histogram.mean(), {}};
+        for (const auto& [index, count] : m_sender.latency->buckets)
+            latency.buckets.append({static_cast<quint32>(index), count});
+        m_sample.distributions.append(latency);
     }
-    if (cpu.elapsed_s > 0)
-        add(sample, side, QStringLiteral("agent_cpu_percent"),
-            100 * (cpu.agent_user_s + cpu.agent_system_s) / cpu.elapsed_s);
-}
 
-/// CPU microseconds of the host per KB (1024 bytes) moved, or per transaction.
-void addServiceDemand(SampleRecord& sample, Side side, const protocol::CpuUse& cpu, bool stream,
-                      double amount) {
-    const double busy =
-        cpu.user_s + cpu.nice_s + cpu.system_s + cpu.irq_s + cpu.softirq_s + cpu.steal_s;
-    if (amount <= 0)
-        return;
-    if (stream)
-        add(sample, side, QStringLiteral("service_demand_us_kb"), busy * 1e6 / (amount / 1024));
-    else
-        add(sample, side, QStringLiteral("service_demand_us_tr"), busy * 1e6 / amount);
-}
-
-void addSide(SampleRecord& sample, Side side, const TrafficResult& result) {
-    const auto bytesSent = sumOf(result, &StreamResult::bytes_sent);
-    const auto bytesReceived = sumOf(result, &StreamResult::bytes_received);
-    const auto sendCalls = sumOf(result, &StreamResult::send_calls);
-    const auto recvCalls = sumOf(result, &StreamResult::recv_calls);
-    add(sample, side, QStringLiteral("bytes_sent"), static_cast<double>(bytesSent));
-    add(sample, side, QStringLiteral("bytes_received"), static_cast<double>(bytesReceived));
-    add(sample, side, QStringLiteral("send_calls"), static_cast<double>(sendCalls));
-    add(sample, side, QStringLiteral("recv_calls"), static_cast<double>(recvCalls));
-    if (sendCalls > 0)
-        add(sample, side, QStringLiteral("bytes_per_send"),
-            static_cast<double>(bytesSent) / static_cast<double>(sendCalls));
-    if (recvCalls > 0)
-        add(sample, side, QStringLiteral("bytes_per_recv"),
-            static_cast<double>(bytesReceived) / static_cast<double>(recvCalls));
-
-    const std::pair<const char*, std::optional<std::int64_t> StreamResult::*> fields[] = {
-        {"sndbuf_initial", &StreamResult::sndbuf_initial},
-        {"rcvbuf_initial", &StreamResult::rcvbuf_initial},
-        {"sndbuf_final", &StreamResult::sndbuf_final},
-        {"rcvbuf_final", &StreamResult::rcvbuf_final},
-        {"mss", &StreamResult::mss}};
-    for (const auto& [name, field] : fields) {
-        if (const auto mean = meanOf(result, field))
-            add(sample, side, QString::fromLatin1(name), *mean);
-    }
-    for (const auto& [field, value] : tcpInfoOf(result)) {
-        add(sample, side, QStringLiteral("tcpi_") + QString::fromStdString(field), value);
-        if (field == "total_retrans")
-            add(sample, side, QStringLiteral("retransmits"), value);
-    }
-    if (result.cpu)
-        addCpu(sample, side, *result.cpu);
-    if (result.strangers > 0)
-        sample.flags.append(
-            QStringLiteral("%1: %2 from strangers %3 dropped")
-                .arg(sideName(side), counted(result.strangers, QStringLiteral("connection")),
-                     result.strangers == 1 ? QStringLiteral("was") : QStringLiteral("were")));
-}
-
-void addTotals(SampleRecord& sample, const Experiment& experiment, const TrafficResult& dataSender,
-               const TrafficResult& dataReceiver, const TrafficResult& client) {
-    const bool stream = experiment.test.kind == QLatin1String("tcp_stream");
-    if (stream) {
-        const auto bytes = static_cast<double>(sumOf(dataReceiver, &StreamResult::bytes_received));
-        if (bytes <= 0)
-            sample.flags.append(QStringLiteral("Nothing arrived in the measured time"));
-        add(sample, Side::Whole, QStringLiteral("elapsed_s"), dataReceiver.elapsed_s);
-        if (dataReceiver.elapsed_s > 0)
-            add(sample, Side::Whole, QStringLiteral("throughput_mbit_s"),
-                bytes * 8 / 1e6 / dataReceiver.elapsed_s);
-        if (sumOf(dataSender, &StreamResult::total_bytes_sent) !=
-            sumOf(dataReceiver, &StreamResult::total_bytes_received))
-            sample.flags.append(QStringLiteral("The two ends disagree on the bytes transferred"));
-        return;
-    }
-    const auto transactions = static_cast<double>(sumOf(client, &StreamResult::transactions));
-    if (transactions <= 0)
-        sample.flags.append(QStringLiteral("No transaction ended in the measured time"));
-    add(sample, Side::Whole, QStringLiteral("elapsed_s"), client.elapsed_s);
-    if (client.elapsed_s > 0)
-        add(sample, Side::Whole, QStringLiteral("transactions_s"), transactions / client.elapsed_s);
-}
+    SampleRecord& m_sample;
+    const QString m_kind;
+    const QList<Side> m_arrivals;
+    const TrafficResult& m_sender;
+    const TrafficResult& m_receiver;
+};
 
 /// What the kernel made of a test knob, where it differs from the request: flagged, never silent.
 void checkTestKnobs(SampleRecord& sample, const Experiment& experiment, const Cell& cell, Side side,
@@ -264,9 +308,18 @@ QList<SeriesPoint> seriesOf(const std::vector<protocol::Interval>& intervals, bo
             continue;
         const std::uint64_t bytes = received ? interval.bytes_received - last.bytes_received
                                              : interval.bytes_sent - last.bytes_sent;
-        series.append(
-            SeriesPoint{interval.time_s, static_cast<double>(bytes) * 8 / 1e6 / seconds,
-                        static_cast<double>(interval.transactions - last.transactions) / seconds});
+        SeriesPoint point{interval.time_s,
+                          static_cast<double>(bytes) * 8 / 1e6 / seconds,
+                          static_cast<double>(interval.transactions - last.transactions) / seconds,
+                          std::nullopt,
+                          interval.rtt_us,
+                          std::nullopt};
+        if (interval.snd_cwnd)
+            point.congestionWindow = static_cast<double>(*interval.snd_cwnd);
+        if (interval.retransmits)
+            point.retransmits =
+                static_cast<double>(*interval.retransmits - last.retransmits.value_or(0));
+        series.append(point);
         last = interval;
     }
     return series;
@@ -291,35 +344,25 @@ std::optional<LiveInterval> liveInterval(Side side, const protocol::Interval& no
 
 void fillSample(SampleRecord& sample, const Experiment& experiment, const Cell& cell,
                 const SideResult& sender, const SideResult& receiver) {
-    const bool stream = experiment.test.kind == QLatin1String("tcp_stream");
-    const bool fromReceiver = stream && trafficFromReceiver(experiment, cell);
-    const SideResult& dataSender = fromReceiver ? receiver : sender;
-    const SideResult& dataReceiver = fromReceiver ? sender : receiver;
-
-    addTotals(sample, experiment, dataSender.traffic, dataReceiver.traffic, sender.traffic);
+    Totals totals(sample, experiment, cell, sender.traffic, receiver.traffic);
+    totals.add();
+    const bool stream = isStream(experiment.test.kind);
     double retransmits = 0;
     bool known = false;
-    const auto amount = [&] {
-        if (stream)
-            return static_cast<double>(sumOf(dataReceiver.traffic, &StreamResult::bytes_received));
-        return static_cast<double>(sumOf(sender.traffic, &StreamResult::transactions));
-    }();
     for (const auto& [side, result] :
          {std::pair(Side::Sender, &sender), std::pair(Side::Receiver, &receiver)}) {
-        addSide(sample, side, result->traffic);
-        if (result->traffic.cpu)
-            addServiceDemand(sample, side, *result->traffic.cpu, stream, amount);
+        addSideMetrics(sample, side, result->traffic, stream, totals.amount());
         if (const auto value = sample.metric(QStringLiteral("retransmits"), side)) {
             retransmits += *value;
             known = true;
         }
         checkTestKnobs(sample, experiment, cell, side, result->traffic);
         addDeltas(sample, side, result->before, result->after);
-        const bool receives = stream && (side == Side::Receiver) != fromReceiver;
+        const bool receives = stream && arrivals(experiment, cell).contains(side);
         sample.series.insert(side, seriesOf(result->traffic.intervals, receives));
     }
     if (known)
-        add(sample, Side::Whole, QStringLiteral("retransmits"), retransmits);
+        addMetric(sample, Side::Whole, QStringLiteral("retransmits"), retransmits);
     checkPathMtu(sample);
 }
 

@@ -10,8 +10,11 @@ namespace knobscope {
 [[nodiscard]] protocol::TrafficConfig trafficConfig(const Experiment& experiment, const Cell& cell,
                                                     Side side);
 
-/// Whether the receiver host sends the data (netperf's MAERTS).
-[[nodiscard]] bool trafficFromReceiver(const Experiment& experiment, const Cell& cell);
+/// Payload of a datagram of a udp_stream without message_size: fits into an Ethernet frame.
+inline constexpr qint64 kDatagramBytes = 1448;
+
+/// Whether a kind of test moves data rather than transactions.
+[[nodiscard]] bool isStream(const QString& testKind);
 
 /// A fresh 128 bit token as 32 hex digits, from the system's random generator.
 [[nodiscard]] std::string newToken();

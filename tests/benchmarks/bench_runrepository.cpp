@@ -53,7 +53,7 @@ SampleRecord sample(int order) {
         for (int i = 0; i < kMovedPerSide; ++i)
             s.deltas.append(CounterDelta{side, QStringLiteral("netstat"), names[i * 3], i + 1});
         s.presentCounters[side][QStringLiteral("netstat")] = names;
-        s.series[side] = QList<SeriesPoint>(kIntervals, SeriesPoint{0.1, 941, 0});
+        s.series[side] = QList<SeriesPoint>(kIntervals, SeriesPoint{0.1, 941, 0, 20, 100, 0});
     }
     return s;
 }

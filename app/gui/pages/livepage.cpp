@@ -149,7 +149,7 @@ void LivePage::begin(const Experiment& experiment, const QList<SampleRecord>& sa
         table.rows.append(sampleRow(experiment, m_cells, sample));
     m_samples->setTable(table);
     m_log->clear();
-    m_plot->begin(experiment.test.kind == QLatin1String("tcp_rr"),
+    m_plot->begin(mainMetric(experiment.test.kind) == QLatin1String("transactions_s"),
                   experiment.test.seconds + experiment.test.warmupSeconds);
 }
 
@@ -161,7 +161,7 @@ void LivePage::showSample(const SampleStart& sample) {
     m_cell->setText(sample.label);
     if (sample.cell >= 0 && sample.cell < m_cells.size())
         m_knobs->setTable(knobTable(m_experiment, m_cells[sample.cell], sample.knobs));
-    m_plot->begin(m_experiment.test.kind == QLatin1String("tcp_rr"),
+    m_plot->begin(mainMetric(m_experiment.test.kind) == QLatin1String("transactions_s"),
                   m_experiment.test.seconds + m_experiment.test.warmupSeconds);
 }
 

@@ -20,9 +20,14 @@ TestPage::TestPage(QWidget* parent)
     setTitle(tr("Test"));
     setSubTitle(tr("What every sample measures."));
     m_kind->setObjectName("testKind");
-    m_kind->addItem(tr("TCP stream: throughput in one direction"), QStringLiteral("tcp_stream"));
+    m_kind->addItem(tr("TCP stream: throughput"), QStringLiteral("tcp_stream"));
     m_kind->addItem(tr("TCP request and response: transactions per second"),
                     QStringLiteral("tcp_rr"));
+    m_kind->addItem(tr("TCP connect, request and response: connections per second"),
+                    QStringLiteral("tcp_crr"));
+    m_kind->addItem(tr("UDP stream: datagrams delivered and lost"), QStringLiteral("udp_stream"));
+    m_kind->addItem(tr("UDP request and response: transactions per second"),
+                    QStringLiteral("udp_rr"));
     m_seconds->setObjectName("testSeconds");
     m_seconds->setRange(0.1, 86400);
     m_seconds->setDecimals(1);

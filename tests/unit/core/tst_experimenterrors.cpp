@@ -82,7 +82,8 @@ void TestExperimentErrors::refuses_data() {
     row("interface too long", "\"test0\"", "\"abcdefghijklmnop\"", "hosts.sender.interface: ");
     row("interface as path", "\"test0\"", "\"../x\"", "hosts.sender.interface: ");
     row("unknown test", "tcp_stream", "tcp_streem",
-        "test.kind: there is no test \"tcp_streem\"; known: tcp_stream or tcp_rr. Did you mean");
+        "test.kind: there is no test \"tcp_streem\"; known: tcp_stream, tcp_rr, tcp_crr, "
+        "udp_stream or udp_rr. Did you mean");
     row("backend", "builtin", "iperf3",
         "test.backend: there is no backend \"iperf3\"; known: builtin");
     row("no seconds", "\"seconds\": 2", "\"seconds\": 0", "test.seconds: must be 0.01 or more");

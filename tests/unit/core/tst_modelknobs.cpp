@@ -278,7 +278,7 @@ void TestModelKnobs::checksValues_data() {
                                << "";
     QTest::newRow("no direction") << "direction"
                                   << "up"
-                                  << "to_receiver or from_receiver";
+                                  << "to_receiver, from_receiver or both";
     QTest::newRow("sysctl triple") << "sysctl:net.ipv4.tcp_rmem"
                                    << "4096 131072 6291456"
                                    << "";

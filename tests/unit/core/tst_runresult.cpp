@@ -26,6 +26,8 @@ SideResult sideResult(std::uint64_t sent, std::uint64_t received, double elapsed
     stream.send_calls = sent == 0 ? 0 : 100;
     stream.recv_calls = received == 0 ? 0 : 400;
     stream.tcp_info = {{"total_retrans", 3}, {"rtt", 120}};
+    stream.sends = sent > 0;
+    stream.elapsed_s = elapsed;
     SideResult side;
     side.traffic.elapsed_s = elapsed;
     side.traffic.streams = {stream, stream};
@@ -274,8 +276,9 @@ void TestRunResult::pathMtusThatDifferAreFlagged() {
 }
 
 void TestRunResult::seriesAddUp() {
-    const std::vector<Interval> intervals = {
-        {0.1, 0, 1'250'000, 10}, {0.2, 0, 1'250'000, 10}, {0.25, 0, 2'500'000, 30}};
+    const std::vector<Interval> intervals = {{0.1, 0, 1'250'000, 10, {}, {}, {}},
+                                             {0.2, 0, 1'250'000, 10, {}, {}, {}},
+                                             {0.25, 0, 2'500'000, 30, {}, {}, {}}};
     const auto series = seriesOf(intervals, true);
     QCOMPARE(series.size(), 3);
     double bits = 0;

@@ -66,8 +66,20 @@ inline SampleRecord sample(int cell, int block, int order) {
           {QStringLiteral("ethtool"), {}}}},
         {Side::Receiver,
          {{QStringLiteral("snmp"), {QStringLiteral("TcpInSegs"), QStringLiteral("TcpOutSegs")}}}}};
-    s.series = {{Side::Sender, {SeriesPoint{0.1, 940, 0}, SeriesPoint{0.2, 942.125, 0}}},
-                {Side::Receiver, {SeriesPoint{0.1, 0, 7}, SeriesPoint{0.2, 3, 1.0 / 3}}}};
+    s.distributions = {
+        Distribution{
+            Side::Whole, QStringLiteral("latency_ns"), 1000, 90000, 2000.5, {{1000, 3}, {7000, 1}}},
+        Distribution{Side::Receiver,
+                     QStringLiteral("receive_bytes"),
+                     4,
+                     7,
+                     5,
+                     {{2, std::numeric_limits<quint64>::max()}}}};
+    s.series = {{Side::Sender,
+                 {SeriesPoint{0.1, 940, 0, 10.0, 55.5, 0.0},
+                  SeriesPoint{0.2, 942.125, 0, std::nullopt, 54.5, 3.0}}},
+                {Side::Receiver,
+                 {SeriesPoint{0.1, 0, 7, {}, {}, {}}, SeriesPoint{0.2, 3, 1.0 / 3, {}, {}, {}}}}};
     return s;
 }
 

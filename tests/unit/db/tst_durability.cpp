@@ -276,7 +276,7 @@ int fill(RunRepository& runs, qint64 run) {
     if (setrlimit(RLIMIT_FSIZE, &limit) != 0)
         return 1;
     SampleRecord large = example::sample(0, 0, 0);
-    large.series[Side::Sender] = QList<SeriesPoint>(100000, SeriesPoint{1, 2, 3});
+    large.series[Side::Sender] = QList<SeriesPoint>(100000, SeriesPoint{1, 2, 3, {}, {}, {}});
     const auto refused = runs.addSample(run, large);
     say(refused ? QByteArray("stored") : "refused: " + refused.error().text().toUtf8());
     const auto smaller = runs.addSample(run, example::sample(0, 0, 1));

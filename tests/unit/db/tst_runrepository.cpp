@@ -136,6 +136,7 @@ void TestRunRepository::keepsSamples() {
     QVERIFY(back.deltas == sample.deltas);
     QVERIFY(back.presentCounters == sample.presentCounters);
     QVERIFY(back.series == sample.series);
+    QVERIFY(back.distributions == sample.distributions);
 }
 
 void TestRunRepository::keepsFailedAttempts() {
