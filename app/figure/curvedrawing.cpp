@@ -3,6 +3,7 @@
 
 #include "app/figure/curvescale.h"
 #include "app/figure/knobticker.h"
+#include "app/figure/legendlayout.h"
 #include "app/figure/seriesstyle.h"
 
 #include <qcustomplot.h>
@@ -13,8 +14,14 @@
 namespace knobscope {
 namespace {
 
-const QColor kAxisInk(0x26, 0x26, 0x26);
-const QColor kGridInk(0xdd, 0xdd, 0xdd);
+/// Between paper (0) and ink (1).
+QColor shade(const DrawingScale& scale, double part) {
+    const auto mix = [part](int paper, int ink) {
+        return static_cast<int>(std::lround(paper + (ink - paper) * part));
+    };
+    return {mix(scale.paper.red(), scale.ink.red()), mix(scale.paper.green(), scale.ink.green()),
+            mix(scale.paper.blue(), scale.ink.blue())};
+}
 
 bool isDrawable(const CurvePoint& point) {
     return point.summary.mean && std::isfinite(*point.summary.mean);
@@ -25,80 +32,8 @@ double halfWidth(const CurvePoint& point) {
     return std::isfinite(width) ? width : 0;
 }
 
-QFont figureFont(const DrawingScale& scale) {
-    QFont font = QGuiApplication::font();
-    if (!scale.fontFamily.isEmpty())
-        font.setFamily(scale.fontFamily);
-    font.setPixelSize(qMax(1, static_cast<int>(std::lround(scale.fontPt * scale.unit))));
-    return font;
-}
-
 /// So many values of a knob each have their tick, also on a linear axis; more make a scale.
 constexpr qsizetype kFewValues = 8;
-
-constexpr double kIconWidth = 20; ///< of the legend, in points
-constexpr double kIconHeight = 10;
-constexpr double kIconPadding = 3;
-constexpr double kColumnSpacing = 8;
-constexpr double kLegendMargin = 4;
-
-/// How legend entries fill the width, in units of the drawing.
-struct LegendGrid {
-    int columns = 1;
-    int columnWidth = 0;
-};
-
-int lineCount(const QString& text) {
-    return static_cast<int>(text.count(QLatin1Char('\n'))) + 1;
-}
-
-int legendRoom(const DrawingScale& scale) {
-    return static_cast<int>(scale.widthPt * scale.unit - 2 * kLegendMargin * scale.ink());
-}
-
-int iconRoom(const DrawingScale& scale) {
-    return static_cast<int>(
-        std::lround((kIconWidth + kIconPadding + kColumnSpacing) * scale.ink()));
-}
-
-/// "message size, nodelay, ..." on as many lines as it takes: a figure would cut it off. Only a
-/// single name wider than the figure is shortened.
-QString brokenToFit(const QString& text, const QFontMetrics& metrics, int width) {
-    QStringList lines;
-    for (const QString& part : text.split(QStringLiteral(", "))) {
-        const QString longer = lines.isEmpty() ? part : lines.last() + QStringLiteral(", ") + part;
-        if (!lines.isEmpty() && metrics.horizontalAdvance(longer + QLatin1Char(',')) <= width)
-            lines.last() = longer;
-        else
-            lines.append(metrics.elidedText(part, Qt::ElideMiddle, width));
-    }
-    return lines.join(QStringLiteral(",\n"));
-}
-
-QString legendTitle(const CurveSet& curves, const DrawingScale& scale) {
-    return curves.seriesLabel.isEmpty()
-               ? QString()
-               : brokenToFit(curves.seriesLabel, QFontMetrics(figureFont(scale)),
-                             legendRoom(scale));
-}
-
-QString legendName(const QString& name, const DrawingScale& scale) {
-    return brokenToFit(name, QFontMetrics(figureFont(scale)), legendRoom(scale) - iconRoom(scale));
-}
-
-LegendGrid legendGrid(const QStringList& names, const DrawingScale& scale) {
-    const QFontMetrics metrics(figureFont(scale));
-    int widest = 0;
-    for (const QString& name : names)
-        widest = std::max(widest, metrics.size(0, name).width());
-    const int each = widest + iconRoom(scale);
-    const int fitting = legendRoom(scale) / std::max(1, each);
-    return {std::clamp(fitting, 1, std::max(1, static_cast<int>(names.size()))), each};
-}
-
-QString flaggedName() {
-    return QCoreApplication::translate("CurveFigure", "flagged");
-}
 
 /// Builds one figure; lengths in points become units of the drawing here and nowhere else.
 class CurveDrawing {
@@ -117,8 +52,15 @@ public:
     }
 
 private:
+    struct Bar {
+        double x = 0;
+        double low = 0;
+        double high = 0;
+        QColor colour;
+    };
+
     [[nodiscard]] int px(double points) const {
-        return static_cast<int>(std::lround(points * m_scale.ink()));
+        return static_cast<int>(std::lround(points * m_scale.stroke()));
     }
 
     void clear() {
@@ -126,13 +68,14 @@ private:
         m_plot.clearItems();
         m_plot.plotLayout()->clear();
         m_plot.setAutoAddPlottableToLegend(false);
-        m_plot.setBackground(QBrush(Qt::white)); // a figure is paper, whatever the desktop's theme
+        m_plot.setBackground(QBrush(m_scale.paper));
         m_plot.plotLayout()->setRowSpacing(px(2));
     }
 
     void setUpAxes() {
         m_rect = new QCPAxisRect(&m_plot, true);
-        m_rect->setMinimumMargins(QMargins(px(4), px(4), px(8), px(4)));
+        // The topmost number stands half above the axes.
+        m_rect->setMinimumMargins(QMargins(px(4), px(2) + m_font.pixelSize() / 2, px(8), px(4)));
         m_plot.plotLayout()->addElement(0, 0, m_rect);
         for (QCPAxis* axis : m_rect->axes()) {
             axis->setLayer(QStringLiteral("axes"));
@@ -149,9 +92,10 @@ private:
         else
             m_key->setTicker(
                 QSharedPointer<KnobTicker>::create(m_key, m_x.positions(), m_x.labels()));
-        m_value->setTicker(QSharedPointer<PlainTicker>::create());
+        m_ticks = QSharedPointer<PlainTicker>::create();
+        m_ticks->setTickCount(5);
+        m_value->setTicker(m_ticks);
         m_key->ticker()->setTickCount(keyTicks());
-        m_value->ticker()->setTickCount(5);
     }
 
     /// Long numbers need their room. The ticker may draw some more ticks than it is told.
@@ -164,7 +108,7 @@ private:
     }
 
     void setUpAxis(QCPAxis* axis) const {
-        const QPen pen(kAxisInk, 0.6 * m_scale.ink(), Qt::SolidLine, Qt::FlatCap);
+        const QPen pen(shade(m_scale, 0.85), 0.6 * m_scale.stroke(), Qt::SolidLine, Qt::FlatCap);
         axis->setBasePen(pen);
         axis->setTickPen(pen);
         axis->setSubTickPen(pen);
@@ -172,30 +116,61 @@ private:
         axis->setSubTickLength(0, px(1.5));
         axis->setTickLabelFont(m_font);
         axis->setLabelFont(m_font);
-        axis->setTickLabelColor(Qt::black);
-        axis->setLabelColor(Qt::black);
+        axis->setTickLabelColor(m_scale.ink);
+        axis->setLabelColor(m_scale.ink);
         axis->setTickLabelPadding(px(3));
         axis->setLabelPadding(px(3));
-        axis->grid()->setPen(QPen(kGridInk, 0.4 * m_scale.ink()));
-        axis->grid()->setZeroLinePen(QPen(kGridInk, 0.4 * m_scale.ink()));
+        const QPen faint(shade(m_scale, 0.13), 0.4 * m_scale.stroke());
+        axis->grid()->setPen(faint);
+        axis->grid()->setZeroLinePen(faint);
     }
 
-    /// Points of a series that can be drawn, from left to right: QCPErrorBars goes by index.
-    [[nodiscard]] QList<std::pair<double, CurvePoint>> placed(const CurveSeries& series) const {
-        QList<std::pair<double, CurvePoint>> points;
+    /// Points of a series from left to right. One that cannot be drawn leaves a gap: no line may
+    /// lead over a cell that was not measured.
+    [[nodiscard]] QList<std::pair<double, const CurvePoint*>>
+    placed(const CurveSeries& series) const {
+        QMap<double, const CurvePoint*> byPosition;
+        for (const double position : m_x.positions())
+            byPosition.insert(position, nullptr);
         for (const CurvePoint& point : series.points) {
             const std::optional<double> x = m_x.position(point.x);
             if (x && isDrawable(point))
-                points.append({*x, point});
+                byPosition[*x] = &point;
         }
-        std::stable_sort(points.begin(), points.end(),
-                         [](const auto& a, const auto& b) { return a.first < b.first; });
+        QList<std::pair<double, const CurvePoint*>> points;
+        for (auto it = byPosition.cbegin(); it != byPosition.cend(); ++it)
+            points.append({it.key(), it.value()});
+        while (!points.isEmpty() && points.first().second == nullptr)
+            points.removeFirst();
+        while (!points.isEmpty() && points.last().second == nullptr)
+            points.removeLast();
         return points;
+    }
+
+    /// Series with intervals stand a little beside each other, so that no bar hides another. The x
+    /// axis is linear in its positions, also where they are logarithms.
+    [[nodiscard]] double dodge(qsizetype index) const {
+        const auto withBars = std::count_if(
+            m_curves.series.begin(), m_curves.series.end(), [](const CurveSeries& series) {
+                return std::any_of(series.points.begin(), series.points.end(),
+                                   [](const CurvePoint& p) { return halfWidth(p) > 0; });
+            });
+        const auto count = static_cast<double>(m_curves.series.size());
+        if (withBars < 2)
+            return 0;
+        constexpr double kStepPt = 5;         // a whisker and a little air
+        constexpr double kMostOfTheGap = 0.4; // neighbours must not be mistaken for each other
+        const double range = m_x.upper() - m_x.lower();
+        const double step =
+            std::min(kStepPt * m_scale.stroke() / m_scale.unit / (0.85 * m_scale.widthPt) * range,
+                     kMostOfTheGap * m_x.narrowestGap() / (count - 1));
+        return (static_cast<double>(index) - (count - 1) / 2) * step;
     }
 
     void addSeries(int index) {
         const CurveSeries& series = m_curves.series[index];
-        const SeriesStyle style = seriesStyle(index, m_scale.ink());
+        const SeriesStyle style =
+            seriesStyle(series.place, m_scale.stroke(), m_scale.paper.lightness() < 128);
         auto* graph = new QCPGraph(m_key, m_value);
         graph->setName(legendName(series.name, m_scale));
         graph->setPen(style.line);
@@ -204,28 +179,43 @@ private:
 
         auto* errors = new QCPErrorBars(m_key, m_value);
         errors->setDataPlottable(graph);
-        errors->setPen(QPen(style.line.color(), 0.8 * m_scale.ink(), Qt::SolidLine, Qt::FlatCap));
+        errors->setPen(
+            QPen(style.line.color(), 0.8 * m_scale.stroke(), Qt::SolidLine, Qt::FlatCap));
         errors->setWhiskerWidth(px(4));
         errors->setSymbolGap(0); // else short stems vanish
         errors->setSelectable(QCP::stNone);
 
         bool anyError = false;
-        for (const auto& [x, point] : placed(series)) {
-            const double mean = *point.summary.mean;
-            const double half = halfWidth(point);
+        const double aside = dodge(index);
+        for (const auto& [position, point] : placed(series)) {
+            const double x = position + aside;
+            if (point == nullptr) {
+                graph->addData(x, std::numeric_limits<double>::quiet_NaN());
+                errors->addData(0); // bars go with the points by their number
+                continue;
+            }
+            const double mean = *point->summary.mean;
+            const double half = halfWidth(*point);
+            // What cannot be negative is not shown to be: its bar ends at zero.
+            const double below = mean >= 0 ? std::min(half, mean) : half;
             graph->addData(x, mean);
-            errors->addData(half);
+            errors->addData(below, half);
             anyError = anyError || half > 0;
+            m_bars.append({x, mean - below, mean + half, style.line.color()});
             m_lowMean = std::min(m_lowMean, mean);
             m_highMean = std::max(m_highMean, mean);
-            m_low = std::min(m_low, mean - half);
+            m_low = std::min(m_low, mean - below);
             m_high = std::max(m_high, mean + half);
-            if (point.flagged > 0)
+            if (point->flagged > 0)
                 m_flags.append({x, mean});
         }
         errors->setVisible(anyError);
         if (!series.name.isEmpty())
             m_entries.append(graph);
+    }
+
+    [[nodiscard]] QColor ringColour() const {
+        return m_scale.paper.lightness() < 128 ? QColor(0xff, 0x8a, 0x80) : QColor(Qt::darkRed);
     }
 
     /// A ring around the points whose samples carry a flag.
@@ -236,8 +226,8 @@ private:
         rings->setName(flaggedName());
         rings->setLineStyle(QCPGraph::lsNone);
         rings->setScatterStyle(QCPScatterStyle(QCPScatterStyle::ssCircle,
-                                               QPen(Qt::darkRed, 0.8 * m_scale.ink()), Qt::NoBrush,
-                                               9 * m_scale.ink()));
+                                               QPen(ringColour(), 0.8 * m_scale.stroke()),
+                                               Qt::NoBrush, 9 * m_scale.stroke()));
         rings->setSelectable(QCP::stNone);
         for (const QPointF& flag : std::as_const(m_flags))
             rings->addData(flag.x(), flag.y());
@@ -258,8 +248,30 @@ private:
         double high = m_highMean > 0 ? std::min(m_high, kMostRoom * m_highMean) : 0;
         if (high - low <= 0)
             high = low + 1;
-        const double room = (high - low) * 0.06;
-        m_value->setRange(low < 0 ? low - room : low, high + room);
+        const double room = (high - low) * 0.04;
+        m_value->setRange(m_ticks->wholeSteps(QCPRange(low < 0 ? low - room : low, high + room)));
+        for (const Bar& bar : std::as_const(m_bars))
+            markCut(bar);
+    }
+
+    /// An arrow says that a bar goes on beyond the axes.
+    void markCut(const Bar& bar) {
+        const QCPRange range = m_value->range();
+        for (const bool up : {true, false}) {
+            if (up ? bar.high <= range.upper : bar.low >= range.lower)
+                continue;
+            auto* arrow = new QCPItemLine(&m_plot);
+            arrow->setSelectable(false);
+            arrow->setPen(QPen(bar.colour, 0.8 * m_scale.stroke()));
+            arrow->setHead(QCPLineEnding(QCPLineEnding::esSpikeArrow, px(5), px(5)));
+            const double edge = up ? range.upper : range.lower;
+            for (QCPItemPosition* end : {arrow->start, arrow->end}) {
+                end->setAxes(m_key, m_value);
+                end->setAxisRect(m_rect);
+            }
+            arrow->start->setCoords(bar.x, edge + (up ? -0.03 : 0.03) * range.size());
+            arrow->end->setCoords(bar.x, edge);
+        }
     }
 
     void addNote(const QString& text) {
@@ -269,7 +281,7 @@ private:
         note->position->setAxisRect(m_rect);
         note->position->setCoords(0.5, 0.5);
         note->setFont(m_font);
-        note->setColor(Qt::darkGray);
+        note->setColor(shade(m_scale, 0.6));
         note->setText(text);
         note->setSelectable(false);
     }
@@ -284,7 +296,7 @@ private:
         m_plot.plotLayout()->setRowStretchFactor(0, 0.001);
         legend->setLayer(QStringLiteral("legend"));
         legend->setFont(m_font);
-        legend->setTextColor(Qt::black);
+        legend->setTextColor(m_scale.ink);
         legend->setBorderPen(Qt::NoPen);
         legend->setBrush(Qt::NoBrush);
         legend->setIconSize(px(kIconWidth), px(kIconHeight));
@@ -315,7 +327,7 @@ private:
             return;
         m_plot.plotLayout()->insertRow(0);
         auto* title = new QCPTextElement(&m_plot, legendTitle(m_curves, m_scale), m_font);
-        title->setTextColor(Qt::black);
+        title->setTextColor(m_scale.ink);
         title->setMargins(QMargins(px(4), px(2), px(4), 0));
         m_plot.plotLayout()->addElement(0, 0, title);
         m_plot.plotLayout()->setRowStretchFactor(0, 0.001);
@@ -331,6 +343,8 @@ private:
     QCPAxis* m_value = nullptr;
     QList<QCPAbstractPlottable*> m_entries;
     QList<QPointF> m_flags;
+    QList<Bar> m_bars;
+    QSharedPointer<PlainTicker> m_ticks;
     double m_lowMean = std::numeric_limits<double>::infinity();
     double m_highMean = -std::numeric_limits<double>::infinity();
     double m_low = std::numeric_limits<double>::infinity();
@@ -341,31 +355,6 @@ private:
 
 void drawCurves(QCustomPlot& plot, const CurveSet& curves, const DrawingScale& scale) {
     CurveDrawing(plot, curves, scale).draw();
-}
-
-double legendHeightPt(const CurveSet& curves, const DrawingScale& scale) {
-    QStringList names;
-    bool flagged = false;
-    for (const CurveSeries& series : curves.series) {
-        if (!series.name.isEmpty())
-            names.append(legendName(series.name, scale));
-        flagged = flagged || std::any_of(series.points.begin(), series.points.end(),
-                                         [](const CurvePoint& p) { return p.flagged > 0; });
-    }
-    if (flagged)
-        names.append(flaggedName());
-    if (names.isEmpty())
-        return 0;
-    const int columns = legendGrid(names, scale).columns;
-    const auto rows = (static_cast<int>(names.size()) + columns - 1) / columns;
-    int lines = 1; // of the highest entry
-    for (const QString& name : std::as_const(names))
-        lines = std::max(lines, lineCount(name));
-    const QString title = legendTitle(curves, scale);
-    const double line = scale.fontPt * 1.2;
-    const double icon = kIconHeight * scale.ink() / scale.unit;
-    return rows * (std::max(icon, lines * line) + 2) +
-           (title.isEmpty() ? 0 : lineCount(title) * line + 2);
 }
 
 bool hasPoints(const CurveSet& curves) {

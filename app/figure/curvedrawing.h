@@ -3,19 +3,23 @@
 
 #include "core/report/curves.h"
 
+#include <QColor>
+
 class QCustomPlot;
 
 namespace knobscope {
 
 /// Units of a drawing: all lengths of a figure are multiples of `unit`.
 struct DrawingScale {
-    double unit = 1;      ///< one point (1/72 inch) in units of the drawing
-    double fontPt = 9;    ///< text, in points
-    QString fontFamily;   ///< empty: the default sans serif
-    double widthPt = 240; ///< decides how many legend entries share a row
+    double unit = 1;          ///< one point (1/72 inch) in units of the drawing
+    double fontPt = 9;        ///< text, in points
+    QString fontFamily;       ///< empty: the default sans serif
+    double widthPt = 240;     ///< decides how many legend entries share a row
+    QColor paper = Qt::white; ///< a figure is paper; a window has its own colours
+    QColor ink = Qt::black;   ///< axes and text
 
     /// Of lines, markers and gaps: they grow with large type, so that slides are read from afar.
-    [[nodiscard]] double ink() const { return unit * (fontPt > 9 ? fontPt / 9 : 1); }
+    [[nodiscard]] double stroke() const { return unit * (fontPt > 9 ? fontPt / 9 : 1); }
 };
 
 /// Empties the plot and draws the curves into it. GUI thread.

@@ -14,6 +14,8 @@ void drawCurves(QCustomPlot& plot, const CurveSet& curves) {
     scale.fontPt =
         plot.font().pixelSize() > 0 ? plot.font().pixelSize() / unit : plot.font().pointSizeF();
     scale.widthPt = plot.width() / unit;
+    scale.paper = plot.palette().color(QPalette::Base);
+    scale.ink = plot.palette().color(QPalette::Text);
     plot.setPlottingHints(QCP::phFastPolylines | QCP::phCacheLabels);
     drawCurves(plot, curves, scale);
     plot.replot(QCustomPlot::rpQueuedReplot);

@@ -69,6 +69,15 @@ double CurveScale::lower() const {
     return *std::min_element(m_positions.begin(), m_positions.end()) - padding();
 }
 
+double CurveScale::narrowestGap() const {
+    QVector<double> sorted = m_positions;
+    std::sort(sorted.begin(), sorted.end());
+    double gap = upper() - lower();
+    for (qsizetype i = 1; i < sorted.size(); ++i)
+        gap = std::min(gap, sorted[i] - sorted[i - 1]);
+    return gap;
+}
+
 double CurveScale::upper() const {
     if (m_positions.isEmpty())
         return 1;

@@ -22,6 +22,8 @@ public:
     [[nodiscard]] const QStringList& labels() const { return m_labels; }
     [[nodiscard]] double lower() const; ///< of the axis, with room for the outermost markers
     [[nodiscard]] double upper() const;
+    /// Between two neighbouring positions; of one position, the width of the axis.
+    [[nodiscard]] double narrowestGap() const;
 
 private:
     [[nodiscard]] double padding() const;

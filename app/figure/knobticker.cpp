@@ -68,6 +68,19 @@ int KnobTicker::getSubTickCount(double) {
     return 0;
 }
 
+QCPRange PlainTicker::wholeSteps(QCPRange range) {
+    constexpr int kTurns = 3; // a wider range may have wider steps
+    for (int turn = 0; turn < kTurns; ++turn) {
+        const double step = getTickStep(range);
+        if (!(step > 0) || !std::isfinite(step))
+            break;
+        constexpr double kSlack = 1e-9; // rounding errors are no reason for another step
+        range.lower = step * std::floor(range.lower / step + kSlack);
+        range.upper = step * std::ceil(range.upper / step - kSlack);
+    }
+    return range;
+}
+
 QString PlainTicker::getTickLabel(double tick, const QLocale& locale, QChar, int) {
     // Sums of steps may miss zero by a rounding error.
     const double value = std::abs(tick) < 1e-12 ? 0.0 : tick;

@@ -28,6 +28,10 @@ private:
 
 /// Plain numbers: 1048576 rather than 1.04858e+06.
 class PlainTicker : public QCPAxisTicker {
+public:
+    /// The range widened so that it begins and ends at a tick.
+    [[nodiscard]] QCPRange wholeSteps(QCPRange range);
+
 protected:
     QString getTickLabel(double tick, const QLocale& locale, QChar formatChar,
                          int precision) override;

@@ -12,7 +12,7 @@ struct SeriesStyle {
     QPen line;
     QCPScatterStyle marker;
 };
-/// `unit` is one point in the units of the drawing.
-[[nodiscard]] SeriesStyle seriesStyle(int index, double unit);
+/// `unit` is one point in the units of the drawing. On a dark ground the inks are light ones.
+[[nodiscard]] SeriesStyle seriesStyle(int index, double unit, bool onDark = false);
 
 } // namespace knobscope

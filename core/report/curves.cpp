@@ -57,6 +57,17 @@ QString seriesName(const Cell& cell, int xAxis) {
     return names.join(QStringLiteral(", "));
 }
 
+/// Where the cell's series stands among all that the other axes can make.
+int seriesPlace(const Experiment& experiment, const Cell& cell, int xAxis) {
+    qsizetype place = 0;
+    for (qsizetype i = 0; i < cell.values.size() && i < experiment.axes.size(); ++i) {
+        const QList<KnobValue>& values = experiment.axes[i].values;
+        if (i != xAxis)
+            place = place * values.size() + qMax<qsizetype>(0, values.indexOf(cell.values[i]));
+    }
+    return static_cast<int>(place);
+}
+
 CurveSet labelled(const StoredRun& run, int xAxis, const QString& metric, Side side) {
     const Experiment& experiment = run.experiment;
     const Axis& axis = experiment.axes[xAxis];
@@ -121,7 +132,7 @@ Result<CurveSet> curvesOf(const StoredRun& run, int xAxis, const QString& metric
         const QString name = seriesName(cell, xAxis);
         if (!seriesByName.contains(name)) {
             seriesByName[name] = curves.series.size();
-            curves.series << CurveSeries{name, {}};
+            curves.series << CurveSeries{name, {}, seriesPlace(run.experiment, cell, xAxis)};
         }
         const auto found = samples.find(cell.index);
         if (found == samples.end())

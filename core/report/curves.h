@@ -17,6 +17,7 @@ struct CurvePoint {
 struct CurveSeries {
     QString name; ///< value of the series axis ("64K"); of several, joined; empty: only one series
     QList<CurvePoint> points;
+    int place = 0; ///< among all combinations of the other axes' values, measured or not
 };
 
 enum class AxisScale { Log2, Linear, Category };

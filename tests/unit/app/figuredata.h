@@ -45,6 +45,7 @@ inline CurveSet manySeries(int count) {
     for (int s = 0; s < count; ++s) {
         CurveSeries series = first;
         series.name = QStringLiteral("%1K").arg(16 * (s + 1));
+        series.place = s;
         for (CurvePoint& p : series.points)
             p.summary.mean = *p.summary.mean + 10 * s;
         set.series.append(series);

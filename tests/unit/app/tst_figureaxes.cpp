@@ -3,6 +3,7 @@
 
 #include <QtTest>
 
+#include <cmath>
 #include <limits>
 
 using namespace knobscope;
@@ -25,6 +26,14 @@ private slots:
     void nonFiniteValuesAreLeftOut();
     void allZeroAndOnePointHaveARange();
     void wideIntervalsDoNotFlattenTheMeans();
+    void barsEndAtZero();
+    void axisEndsAtATick_data();
+    void axisEndsAtATick();
+    void noLineLeadsOverAGap();
+    void barsOfSeriesStandApart_data();
+    void barsOfSeriesStandApart();
+    void looksFollowThePlaceOfASeries();
+    void windowsHaveTheirOwnColours();
 };
 
 void TestFigureAxes::sizeTicksAreWrittenAsPeopleWriteThem() {
@@ -158,7 +167,10 @@ void TestFigureAxes::nonFiniteValuesAreLeftOut() {
     QCustomPlot plot;
     plot.resize(800, 400);
     drawCurves(plot, set);
-    QTEST(plot.graph(0)->dataCount(), "points");
+    int drawn = 0; // the rest are gaps
+    for (const QCPGraphData& point : *plot.graph(0)->data())
+        drawn += std::isfinite(point.value) ? 1 : 0;
+    QTEST(drawn, "points");
     const QCPRange range = plot.axisRect()->axis(QCPAxis::atLeft)->range();
     QVERIFY(range.upper > 305 && range.upper < 400);
 }
@@ -185,10 +197,126 @@ void TestFigureAxes::wideIntervalsDoNotFlattenTheMeans() {
     drawCurves(plot, set);
     const QCPRange range = plot.axisRect()->axis(QCPAxis::atLeft)->range();
     QCOMPARE(range.lower, 0.0); // throughput is not negative
-    QVERIFY2(range.upper > 600 && range.upper < 1000, qPrintable(QString::number(range.upper)));
+    QVERIFY2(range.upper > 600 && range.upper <= 1000, qPrintable(QString::number(range.upper)));
+    QCOMPARE(plot.itemCount(), 1);              // an arrow: the bar goes on
     set.series[0].points[0].summary.mean = -50; // a difference may be
     drawCurves(plot, set);
     QVERIFY(plot.axisRect()->axis(QCPAxis::atLeft)->range().lower < -50);
+}
+
+void TestFigureAxes::barsEndAtZero() {
+    CurveSet set = sizesCurve();
+    set.series[0].points[0].summary.halfWidth = 150; // of a mean of 100
+    QCustomPlot plot;
+    plot.resize(800, 400);
+    drawCurves(plot, set);
+    QCPErrorBars* bars = nullptr;
+    for (int i = 0; i < plot.plottableCount() && bars == nullptr; ++i)
+        bars = qobject_cast<QCPErrorBars*>(plot.plottable(i));
+    QVERIFY(bars != nullptr);
+    QCOMPARE(bars->data()->at(0).errorMinus, 100.0);
+    QCOMPARE(bars->data()->at(0).errorPlus, 150.0);
+    QCOMPARE(plot.axisRect()->axis(QCPAxis::atLeft)->range().lower, 0.0);
+    QCOMPARE(plot.itemCount(), 0); // nothing is cut
+}
+
+void TestFigureAxes::axisEndsAtATick_data() {
+    QTest::addColumn<double>("mean");
+    for (const double mean : {0.0, 0.0123, 3.0, 99.0, 941.5, 1776.0, 12345678.0})
+        QTest::addRow("%g", mean) << mean;
+}
+
+void TestFigureAxes::axisEndsAtATick() {
+    QFETCH(double, mean);
+    CurveSet set = sizesCurve();
+    for (CurvePoint& p : set.series[0].points) {
+        p.summary.mean = mean;
+        p.summary.halfWidth = mean / 10;
+    }
+    QCustomPlot plot;
+    plot.resize(800, 400);
+    drawCurves(plot, set);
+    plot.setViewport(QRect(0, 0, 800, 400));
+    plot.replot(QCustomPlot::rpImmediateRefresh);
+    const QCPAxis* axis = plot.axisRect()->axis(QCPAxis::atLeft);
+    const QVector<double> ticks = axis->tickVector();
+    QVERIFY(!ticks.isEmpty());
+    QVERIFY2(std::abs(ticks.last() - axis->range().upper) < 1e-9 * axis->range().upper,
+             qPrintable(QString::number(ticks.last())));
+    QVERIFY(ticks.last() >= mean * 1.1);
+}
+
+void TestFigureAxes::noLineLeadsOverAGap() {
+    CurveSet set = manySeries(2);
+    set.series[0].points.removeAt(1); // not measured
+    set.series[1].points.removeAt(2); // at an end: no gap within
+    QCustomPlot plot;
+    plot.resize(800, 400);
+    drawCurves(plot, set);
+    QCOMPARE(plot.graph(0)->dataCount(), 3);
+    QVERIFY(std::isnan(plot.graph(0)->data()->at(1)->value));
+    QCOMPARE(plot.graph(1)->dataCount(), 2);
+}
+
+void TestFigureAxes::barsOfSeriesStandApart_data() {
+    QTest::addColumn<bool>("log");
+    QTest::addColumn<int>("series");
+    QTest::newRow("log") << true << 3;
+    QTest::newRow("linear") << false << 3;
+    QTest::newRow("many") << true << 20;
+}
+
+void TestFigureAxes::barsOfSeriesStandApart() {
+    QFETCH(bool, log);
+    QFETCH(int, series);
+    CurveSet set = manySeries(series);
+    if (!log)
+        set.scale = AxisScale::Linear;
+    QCustomPlot plot;
+    plot.resize(800, 400);
+    drawCurves(plot, set);
+    const auto keyOf = [&](int graph, int at) { return plot.graph(graph)->data()->at(at)->key; };
+    const QVector<double> ticks =
+        log ? QVector<double>{16, 18, 20} : QVector<double>{65536, 262144, 1048576};
+    for (int graph = 1; graph < series; ++graph)
+        QVERIFY(keyOf(graph, 0) > keyOf(graph - 1, 0));
+    // Nearer to their own value than to the next, and around it.
+    QVERIFY(std::abs(keyOf(0, 0) + keyOf(series - 1, 0) - 2 * ticks[0]) < 1e-6 * ticks[0]);
+    QVERIFY(keyOf(series - 1, 0) - keyOf(0, 0) <= 0.5 * (ticks[1] - ticks[0]));
+    for (CurveSeries& one : set.series) {
+        for (CurvePoint& p : one.points)
+            p.summary.halfWidth.reset();
+    }
+    drawCurves(plot, set);
+    QCOMPARE(keyOf(0, 0), ticks[0]); // without bars, where it belongs
+}
+
+void TestFigureAxes::looksFollowThePlaceOfASeries() {
+    CurveSet set = manySeries(3);
+    QCustomPlot plot;
+    plot.resize(800, 400);
+    drawCurves(plot, set);
+    const QColor third = plot.graph(2)->pen().color();
+    const auto shape = plot.graph(2)->scatterStyle().shape();
+    set.series.removeAt(1); // not measured yet
+    drawCurves(plot, set);
+    QCOMPARE(plot.graph(1)->pen().color(), third);
+    QCOMPARE(plot.graph(1)->scatterStyle().shape(), shape);
+}
+
+void TestFigureAxes::windowsHaveTheirOwnColours() {
+    QCustomPlot plot;
+    plot.resize(800, 400);
+    QPalette dark;
+    dark.setColor(QPalette::Base, QColor(0x20, 0x20, 0x20));
+    dark.setColor(QPalette::Text, QColor(0xee, 0xee, 0xee));
+    plot.setPalette(dark);
+    drawCurves(plot, manySeries(5));
+    const QCPAxis* axis = plot.axisRect()->axis(QCPAxis::atLeft);
+    QCOMPARE(axis->tickLabelColor(), QColor(0xee, 0xee, 0xee));
+    QVERIFY(axis->basePen().color().lightness() > 150);
+    for (int graph = 0; graph < plot.graphCount(); ++graph)
+        QVERIFY(plot.graph(graph)->pen().color().lightness() > 100);
 }
 
 QTEST_MAIN(TestFigureAxes)
