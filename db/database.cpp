@@ -3,11 +3,14 @@
 
 #include <QDeadlineTimer>
 #include <QDir>
+#include <QFile>
 #include <QFileInfo>
 #include <QSqlError>
 #include <QThread>
 #include <QUrl>
 #include <QUuid>
+
+#include <sys/stat.h>
 
 namespace knobscope {
 
@@ -90,6 +93,21 @@ Database::~Database() {
         QSqlDatabase::database(m_connection, false).close();
         QSqlDatabase::removeDatabase(m_connection);
     }
+}
+
+Result<void> Database::stillThere() {
+    struct stat info {};
+    std::optional<std::pair<quint64, quint64>> file;
+    if (::stat(QFile::encodeName(m_path).constData(), &info) == 0)
+        file.emplace(info.st_dev, info.st_ino);
+    if (!m_file)
+        m_file = file;
+    if (file && file == m_file)
+        return {};
+    return fail(
+        Error::Code::Storage,
+        QStringLiteral("The database %1 was removed or replaced while it was in use").arg(m_path),
+        QStringLiteral("what was measured since then is not stored"));
 }
 
 Error Database::failure(const QSqlError& error) const {

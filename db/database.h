@@ -31,6 +31,9 @@ public:
     static Result<std::unique_ptr<Database>> open(const QString& path,
                                                   Access access = Access::Write);
     ~Database();
+    /// Whether the path still names the file that it named when this was first called. What is
+    /// written to one that was removed or replaced is lost when it is closed.
+    [[nodiscard]] Result<void> stillThere();
     Database(const Database&) = delete;
     Database& operator=(const Database&) = delete;
 
@@ -58,6 +61,7 @@ private:
 
     QString m_path;
     QString m_connection;
+    std::optional<std::pair<quint64, quint64>> m_file; ///< device and inode
     std::map<std::string_view, QSqlQuery> m_statements;
 };
 

@@ -16,12 +16,6 @@ bool mayWrite(const QString& path) {
     return faccessat(AT_FDCWD, QFile::encodeName(path).constData(), W_OK, AT_EACCESS) == 0;
 }
 
-/// Bytes 18 and 19 of the header are 2 in a file that uses a write-ahead log.
-bool usesWal(const QString& path) {
-    QFile file(path);
-    return file.open(QIODevice::ReadOnly) && file.seek(18) && file.read(1) == QByteArray(1, 2);
-}
-
 /// SQLite opens a file late; the first read shows whether it can be read.
 Result<std::unique_ptr<Database>> opened(const QString& path, Database::Access access) {
     auto database = Database::open(path, access);
@@ -42,17 +36,13 @@ tl::unexpected<Error> logCannotBeRead(const QString& path) {
 
 } // namespace
 
-Result<void> checkHeader(const QString& path) {
-    QFile file(path);
-    if (!file.exists() || file.size() == 0)
+Result<void> checkSize(const QString& path) {
+    constexpr qint64 kSmallest = 512; // one page of the smallest size
+    const qint64 size = QFileInfo(path).size();
+    if (size == 0 || size >= kSmallest)
         return {};
-    if (!file.open(QIODevice::ReadOnly))
-        return fail(Error::Code::Storage, QStringLiteral("%1 cannot be read").arg(path),
-                    file.errorString());
-    if (!file.read(16).startsWith("SQLite format 3"))
-        return fail(Error::Code::Storage, QStringLiteral("%1 is no SQLite database").arg(path),
-                    QStringLiteral("use another file; this one was left as it is"));
-    return {};
+    return fail(Error::Code::Storage, QStringLiteral("%1 is no SQLite database").arg(path),
+                QStringLiteral("use another file; this one was left as it is"));
 }
 
 Result<std::unique_ptr<Database>> openFileToRead(const QString& path) {
@@ -66,19 +56,20 @@ Result<std::unique_ptr<Database>> openFileToRead(const QString& path) {
     if (file.size() == 0)
         return fail(Error::Code::Storage, QStringLiteral("%1 is empty").arg(path),
                     QStringLiteral("name a database of runs"));
-    if (auto header = checkHeader(path); !header)
-        return tl::unexpected(header.error());
+    if (auto size = checkSize(path); !size)
+        return tl::unexpected(size.error());
     const QString real = file.canonicalFilePath(); // the log is beside it, not beside a link to it
     if (mayWrite(real) && mayWrite(QFileInfo(real).path()))
         return nullptr;
 
-    // Without a log nobody has the file open, and all there is stands in it. SQLite would not read
-    // it by its usual way, as that needs to make a log.
+    // A journal tells of a database that does not use a log. Without either nobody has the file
+    // open, and all there is stands in it. SQLite would not read it by its usual way, as that needs
+    // to make a log.
     const QFileInfo log(real + QStringLiteral("-wal"));
-    if (usesWal(real) && !log.exists())
-        return opened(real, Database::Access::Frozen);
-    if (!usesWal(real))
+    if (QFileInfo::exists(real + QStringLiteral("-journal")))
         return opened(real, Database::Access::Read);
+    if (!log.exists())
+        return opened(real, Database::Access::Frozen);
     // With a log, its index must be there too: made by us, it would be a file that the owner of
     // the database might not be able to write.
     if (QFileInfo::exists(real + QStringLiteral("-shm"))) {

@@ -116,13 +116,15 @@ QString RunRepository::defaultPath() {
 }
 
 Result<std::unique_ptr<RunRepository>> RunRepository::open(const QString& path) {
-    if (auto header = checkHeader(path); !header)
-        return tl::unexpected(header.error());
+    if (auto size = checkSize(path); !size)
+        return tl::unexpected(size.error());
     auto database = Database::open(path);
     if (!database)
         return tl::unexpected(database.error());
     if (auto ready = bringUpToDate(**database, migrations()); !ready)
         return tl::unexpected(ready.error());
+    if (auto there = (*database)->stillThere(); !there)
+        return tl::unexpected(there.error());
     return std::unique_ptr<RunRepository>(
         new RunRepository(std::make_unique<Parts>(std::move(*database))));
 }
@@ -186,16 +188,22 @@ Result<void> RunRepository::addHostFacts(qint64 run, const HostFacts& facts) {
 }
 
 Result<qint64> RunRepository::addSample(qint64 run, const SampleRecord& sample) {
-    return m_parts->inTransaction<qint64>(Transaction::Kind::Write, [&]() -> Result<qint64> {
-        const auto cell = m_parts->database->value("SELECT 1 FROM cell WHERE run = ? AND cell = ?",
-                                                   {run, sample.cell});
-        if (!cell)
-            return tl::unexpected(cell.error());
-        if (!*cell)
-            return fail(Error::Code::BadInput,
-                        QStringLiteral("There is no cell %1 in run %2").arg(sample.cell).arg(run));
-        return writeSample(*m_parts->database, m_parts->dictionary, run, sample);
-    });
+    const auto id =
+        m_parts->inTransaction<qint64>(Transaction::Kind::Write, [&]() -> Result<qint64> {
+            const auto cell = m_parts->database->value(
+                "SELECT 1 FROM cell WHERE run = ? AND cell = ?", {run, sample.cell});
+            if (!cell)
+                return tl::unexpected(cell.error());
+            if (!*cell)
+                return fail(
+                    Error::Code::BadInput,
+                    QStringLiteral("There is no cell %1 in run %2").arg(sample.cell).arg(run));
+            return writeSample(*m_parts->database, m_parts->dictionary, run, sample);
+        });
+    // Reported as done is only what can be found again.
+    if (auto there = m_parts->database->stillThere(); id && !there)
+        return tl::unexpected(there.error());
+    return id;
 }
 
 Result<void> RunRepository::setRunState(qint64 run, RunState state, const QString& message) {

@@ -54,10 +54,13 @@ int reportRecovered(const Arguments& arguments, Console& console, HostSession& h
     }
     // Knobs of a run that lives are not left over; they are not back either.
     const auto free = agentcalls::claim(host, false).get();
-    if (!free)
-        errors.append(free.error().text());
-    const int status =
+    int status =
         static_cast<int>(errors.isEmpty() ? ExitStatus::AllWell : ExitStatus::KnobNotRestored);
+    if (!free) {
+        if (errors.isEmpty())
+            status = static_cast<int>(ExitStatus::HostUnusable);
+        errors.append(QStringLiteral("%1: %2").arg(host.label(), free.error().text()));
+    }
     if (arguments.json)
         console.print(recoveredJson(arguments.hosts.first(), status,
                                     free ? QString() : free.error().text(), undone));

@@ -160,13 +160,15 @@ void TextReporter::ended(const RunOutcome& outcome, const std::optional<StoredRu
     if (stored) {
         const RunInfo& info = stored->info;
         m_console.print(QLatin1Char('\n') + wrapped(cellTable(*stored), m_console.width()));
-        QString line =
-            QStringLiteral("Run %1 %2: %3 measured")
-                .arg(info.id)
-                .arg(runStateName(info.state), counted(info.samplesDone, QStringLiteral("sample")));
+        // What could not be stored at the end leaves the run as if it went on.
+        const bool ended = info.state != RunState::Running;
+        QString line = QStringLiteral("Run %1 %2: %3 measured")
+                           .arg(info.id)
+                           .arg(ended ? runStateName(info.state) : QStringLiteral("interrupted"),
+                                counted(info.samplesDone, QStringLiteral("sample")));
         if (info.samplesFailed > 0)
             line += QStringLiteral(", %1 failed").arg(info.samplesFailed);
-        if (info.resumable)
+        if (info.resumable || !ended)
             line += QStringLiteral("; go on with: knobscope-cli resume %1").arg(info.id);
         m_console.print(wrapped(line, m_console.width()));
     }

@@ -211,23 +211,25 @@ Result<void> checkHostKey(const SshSession& session, const SshConfig& config,
                 .arg(config.name, verdict.place),
             QStringLiteral("somebody may be listening in, or the host was installed anew. It shows "
                            "%1; if its administrator confirms this, remove the old key with: "
-                           "ssh-keygen -R '%2'")
-                .arg(shown, name));
+                           "ssh-keygen -R '%2' -f '%3'")
+                .arg(shown, name, verdict.place.section(u':', 0, -2)));
     case State::OtherType:
         return refuse(
             QStringLiteral("%1 shows a host key of another kind than the one in %2")
                 .arg(config.name, verdict.place),
             QStringLiteral("it shows %1; if its administrator confirms this, connect once with ssh "
-                           "to add it, or remove the old key with: ssh-keygen -R '%2'")
-                .arg(shown, name));
+                           "to add it, or remove the old key with: ssh-keygen -R '%2' -f '%3'")
+                .arg(shown, name, verdict.place.section(u':', 0, -2)));
     case State::Unknown:
         break;
     }
     if (!acceptNew && !config.acceptNew)
-        return refuse(QStringLiteral("the host key of %1 is not known yet").arg(config.name),
-                      QStringLiteral("it shows %1; compare it with the host's own, then connect "
-                                     "once with ssh, or allow new host keys, to add it")
-                          .arg(shown));
+        return refuse(
+            QStringLiteral("the host key of %1 is not known yet").arg(config.name),
+            QStringLiteral("it shows %1; compare it with the host's own, then connect "
+                           "once with ssh to add it, or allow new host keys (--accept-new on "
+                           "the command line)")
+                .arg(shown));
     if (config.userKnownHosts.isEmpty())
         return {};
     return KnownHosts::append(config.expanded(config.userKnownHosts.first()), name, *blob,

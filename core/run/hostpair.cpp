@@ -46,9 +46,6 @@ Result<void> HostPair::claim(std::chrono::milliseconds patience, const CancelTok
             if (claimed)
                 break;
             const Error& error = claimed.error();
-            // Knob: no place for a journal, so that nobody else can hold the host either.
-            if (error.code == Error::Code::Knob)
-                break;
             if (error.code != Error::Code::HostUnusable || waited.elapsed() >= patience.count())
                 return fail(error.code, at(side).label() + QStringLiteral(": ") + error.message,
                             error.detail);

@@ -19,7 +19,7 @@ namespace knobscope {
 namespace {
 
 /// Most test settings that are tried; each costs one connection.
-constexpr int kMaxConnectionChecks = 32;
+constexpr int kMaxConnectionChecks = 64;
 /// For the guardian of a run that died just now; a living run is not waited for.
 constexpr std::chrono::seconds kWaitForOthers{3};
 
@@ -42,12 +42,13 @@ public:
     }
     void failed(const QString& host, const QString& title, const Error& error) {
         const auto status = error.code == Error::Code::BadInput    ? ExitStatus::BadInput
+                            : error.code == Error::Code::Knob      ? ExitStatus::BadInput
                             : error.code == Error::Code::Cancelled ? ExitStatus::Cancelled
                                                                    : ExitStatus::HostUnusable;
         failed(host, title, error.text(), status);
     }
 
-    void describeAgent(const HostSession& host);
+    void describeAgent(const HostSession& host, Side side);
     void checkFree(HostSession& host);
     void checkPlace(HostSession& host, Side side);
     void checkKnobs(HostSession& host, Side side);
@@ -56,8 +57,10 @@ public:
     [[nodiscard]] const PreflightReport& report() const { return m_report; }
 
 private:
+    [[nodiscard]] bool setsHostKnobs(Side side) const;
     void checkKnobValue(HostSession& host, const QString& knob, const QString& interface,
                         const KnobValue& value);
+    void groupValues(qsizetype from);
 
     const Experiment& m_experiment;
     CancelToken m_cancel;
@@ -86,15 +89,22 @@ bool hasAddress(const std::optional<QString>& addresses, const HostSpec& spec) {
     });
 }
 
-void Preflight::describeAgent(const HostSession& host) {
+void Preflight::describeAgent(const HostSession& host, Side side) {
     const protocol::HelloResult& hello = host.hello();
-    ok(host.label(), QStringLiteral("Agent"),
-       QStringLiteral("%1, Linux %2 %3, %4 CPUs, %5")
-           .arg(QString::fromStdString(hello.hostname), QString::fromStdString(hello.kernel),
-                QString::fromStdString(hello.arch))
-           .arg(hello.cpus)
-           .arg(hello.uid == 0 ? QStringLiteral("root")
-                               : QStringLiteral("not root: host knobs need root")));
+    const QString title = QStringLiteral("Agent");
+    const QString what =
+        QStringLiteral("%1, Linux %2 %3, %4 CPUs, ")
+            .arg(QString::fromStdString(hello.hostname), QString::fromStdString(hello.kernel),
+                 QString::fromStdString(hello.arch))
+            .arg(hello.cpus);
+    if (hello.uid == 0)
+        ok(host.label(), title, what + QStringLiteral("root"));
+    else if (setsHostKnobs(side))
+        warn(host.label(), title,
+             what + QStringLiteral("not root: host knobs need root, so log in to %1 as root")
+                        .arg(host.label()));
+    else
+        ok(host.label(), title, what + QStringLiteral("not root: host knobs need root"));
     for (const protocol::UndoReport& undo : hello.recovered) {
         if (undo.interface_gone)
             warn(host.label(), QStringLiteral("Left over by an earlier run"),
@@ -128,7 +138,7 @@ void Preflight::checkPlace(HostSession& host, Side side) {
     const QString title = QStringLiteral("Interface %1").arg(spec.interface);
     if (!interfaces.contains(spec.interface)) {
         failed(host.label(), title,
-               QStringLiteral("There is no such interface; the host has %1. Correct \"interface\" "
+               QStringLiteral("There is no such interface; the host has %1. Correct the interface "
                               "of the %2")
                    .arg(interfaces.join(QStringLiteral(", ")), sideName(side)),
                ExitStatus::BadInput);
@@ -154,8 +164,8 @@ void Preflight::checkPlace(HostSession& host, Side side) {
     if (!spec.address.isEmpty() && !hasAddress(fact("link.address"), spec)) {
         failed(
             host.label(), title,
-            QStringLiteral("It does not have the test address %1, but %2. Correct \"address\" or "
-                           "\"interface\" of the %3")
+            QStringLiteral("It does not have the test address %1, but %2. Correct the address or "
+                           "the interface of the %3")
                 .arg(spec.address, fact("link.address").value_or(QStringLiteral("none")),
                      sideName(side)),
             ExitStatus::BadInput);
@@ -179,11 +189,13 @@ void Preflight::checkKnobs(HostSession& host, Side side) {
         }
     }
     for (const QString& knob : knobs) {
+        const qsizetype first = m_report.checks.size();
         for (const KnobValue& value : values.value(knob)) {
             if (m_cancel.cancelled())
                 return;
             checkKnobValue(host, knob, m_experiment.host(side).interface, value);
         }
+        groupValues(first);
     }
     if (knobs.isEmpty())
         return;
@@ -197,6 +209,30 @@ void Preflight::checkKnobs(HostSession& host, Side side) {
             failed(host.label(), QStringLiteral("Putting knobs back"),
                    undoFailureText(host.label(), undo), ExitStatus::KnobNotRestored);
     }
+}
+
+bool Preflight::setsHostKnobs(Side side) const {
+    return std::any_of(m_experiment.axes.cbegin(), m_experiment.axes.cend(),
+                       [side](const Axis& axis) {
+                           const auto info = knobInfo(axis.knob);
+                           return info && info->scope == KnobScope::Host &&
+                                  (axis.side == side || axis.side == Side::Both);
+                       });
+}
+
+/// Values of a knob of which the same is to be said share a line: "Knob link:mtu = 1500, 9000".
+void Preflight::groupValues(qsizetype from) {
+    QList<Check> grouped;
+    for (const Check& check : m_report.checks.mid(from)) {
+        const auto same = std::find_if(grouped.begin(), grouped.end(), [&](const Check& other) {
+            return other.state == check.state && other.detail == check.detail;
+        });
+        if (same == grouped.end())
+            grouped.append(check);
+        else
+            same->title += QStringLiteral(", ") + check.title.section(QStringLiteral(" = "), 1, -1);
+    }
+    m_report.checks = m_report.checks.mid(0, from) + grouped;
 }
 
 void Preflight::checkKnobValue(HostSession& host, const QString& knob, const QString& interface,
@@ -217,13 +253,14 @@ void Preflight::checkKnobValue(HostSession& host, const QString& knob, const QSt
             if (host.hello().uid != 0)
                 reason += QStringLiteral(" (host knobs need root: log in to %1 as root)")
                               .arg(host.label());
-            failed(host.label(), title, reason, ExitStatus::HostUnusable);
+            failed(host.label(), title, reason,
+                   host.hello().uid == 0 ? ExitStatus::BadInput : ExitStatus::HostUnusable);
         } else if (outcome.status == "adjusted") {
             warn(host.label(), title,
                  QStringLiteral("The host takes %1 instead; cells with it are flagged")
                      .arg(QString::fromStdString(*outcome.accepted)));
         } else {
-            ok(host.label(), title, QStringLiteral("taken; it is %1 now").arg(original));
+            ok(host.label(), title, QStringLiteral("can be set (is %1 now)").arg(original));
         }
     }
 }
@@ -238,10 +275,8 @@ void Preflight::checkConnections(HostPair& hosts) {
         if (m_cancel.cancelled() || tried.size() >= kMaxConnectionChecks)
             break;
         QByteArray key;
-        for (Side side : kBothSides) {
-            const auto config = trafficConfig(m_experiment, cell, side);
-            key += Json{config.congestion_control, config.cpu, config.mss}.dump();
-        }
+        for (Side side : kBothSides)
+            key += Json(trafficConfig(m_experiment, cell, side)).dump();
         if (tried.contains(key))
             continue;
         tried.insert(key);
@@ -288,7 +323,7 @@ PreflightReport preflight(const Experiment& experiment, const HostOptions& optio
         return checks.report();
     }
     for (Side side : kBothSides) {
-        checks.describeAgent(hosts->at(side));
+        checks.describeAgent(hosts->at(side), side);
         checks.checkPlace(hosts->at(side), side);
     }
     if (checks.report().passed()) {
@@ -310,7 +345,7 @@ PreflightReport checkHost(const HostSpec& host, const HostOptions& options,
         checks.failed(host.label(), QStringLiteral("Connection"), session.error());
         return checks.report();
     }
-    checks.describeAgent(**session);
+    checks.describeAgent(**session, Side::Sender);
     checks.checkFree(**session);
     if (!host.interface.isEmpty())
         checks.checkPlace(**session, Side::Sender);

@@ -11,7 +11,7 @@ struct Check {
     enum class State { Ok, Warning, Failed };
     State state = State::Ok;
     QString host;   ///< label; empty: of the experiment as a whole
-    QString title;  ///< "Knob sysctl:net.ipv4.tcp_rmem"
+    QString title;  ///< "Knob link:mtu = 1500, 9000"
     QString detail; ///< what was found; for Warning and Failed what to do
 };
 

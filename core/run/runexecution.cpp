@@ -218,8 +218,8 @@ void RunExecution::restoreKnobs() {
     for (Side side : kBothSides) {
         if (m_hosts->at(side).lost()) {
             m_unverified.append(
-                QStringLiteral("%1: contact lost; its guardian puts the knobs back by itself "
-                               "within %2 s (knobscope-cli recover %1 shows)")
+                QStringLiteral("%1: contact lost; its guardian, if it lives, puts the knobs back "
+                               "within %2 s (knobscope-cli recover %1 makes sure of it)")
                     .arg(m_hosts->at(side).label())
                     .arg(m_options.lease.count()));
             emit m_controller.logged(m_unverified.last());
@@ -259,10 +259,8 @@ void RunExecution::noteUnknown(Side side, const Error& error) {
 void RunExecution::noteUndo(const QString& host, const std::vector<protocol::UndoReport>& reports) {
     for (const protocol::UndoReport& report : reports) {
         const QString knob = QString::fromStdString(report.name);
-        if (report.interface_gone) {
-            emit m_controller.logged(undoFailureText(host, report));
-            continue;
-        }
+        if (report.interface_gone)
+            continue; // of an earlier run; the checks have told
         if (!report.restored) {
             const QString text = undoFailureText(host, report);
             m_notRestored.append(text);

@@ -110,6 +110,8 @@ Attempt SampleRunner::measure(const Cell& cell) {
         done = transfer(cell);
     if (done)
         done = snapshots(&SideResult::after);
+    if (done)
+        done = checkKnobs(record);
     record.ended = QDateTime::currentDateTimeUtc();
     if (!done) {
         attempt.error = done.error();
@@ -146,6 +148,40 @@ Result<void> SampleRunner::applyKnobs(const Cell& cell, SampleRecord& record) {
     if (worst && m_listener.knobsApplied)
         m_listener.knobsApplied(record.knobs);
     return worst;
+}
+
+/// Whether the knobs stood as they were set until the traffic had ended.
+Result<void> SampleRunner::checkKnobs(SampleRecord& record) {
+    std::vector<std::pair<Side, Pending<std::vector<protocol::KnobReading>>>> pending;
+    for (Side side : kBothSides) {
+        std::vector<protocol::KnobTarget> targets;
+        for (const KnobState& state : record.knobs) {
+            if (state.side == side)
+                targets.push_back(
+                    {state.knob.toStdString(), m_experiment.host(side).interface.toStdString()});
+        }
+        if (!targets.empty())
+            pending.emplace_back(side, agentcalls::readKnobs(m_hosts.at(side), targets));
+    }
+    for (auto& [side, answer] : pending) {
+        const auto readings = answer.get();
+        if (!readings)
+            return failAt(m_hosts.at(side), readings.error());
+        for (const protocol::KnobReading& reading : *readings) {
+            const QString knob = QString::fromStdString(reading.name);
+            for (const KnobState& state : std::as_const(record.knobs)) {
+                if (state.side != side || state.knob != knob)
+                    continue;
+                const auto now = optionalText(reading.value);
+                if (now != state.accepted)
+                    record.flags.append(
+                        QStringLiteral("%1: somebody else changed %2 to %3 during the sample")
+                            .arg(sideName(side), knob,
+                                 now.value_or(QStringLiteral("something unknown"))));
+            }
+        }
+    }
+    return {};
 }
 
 Result<void> SampleRunner::snapshots(protocol::Snapshot SideResult::*when) {

@@ -32,6 +32,7 @@ public:
 
 private:
     Result<void> applyKnobs(const Cell& cell, SampleRecord& record);
+    Result<void> checkKnobs(SampleRecord& record);
     Result<void> snapshots(protocol::Snapshot SideResult::*when);
     Result<void> transfer(const Cell& cell);
     void stopTraffic();

@@ -50,7 +50,10 @@ private slots:
     void stopPutsKnobsBack();
     void smallMtuNeverCostsIpv6Addresses();
     void recoverTellsOfALivingRun();
+    void secondRunIsRefused_data();
     void secondRunIsRefused();
+    void knobsThatOthersChangeAreFlagged();
+    void aRemovedDatabaseIsNoticed();
     void keysThatDoNotPass_data();
     void keysThatDoNotPass();
     void wrongExperiments_data();
@@ -252,7 +255,7 @@ void TestRun::smallMtuNeverCostsIpv6Addresses() {
           QJsonArray{axis(QStringLiteral("link:mtu"), QStringLiteral("sender"), {1500, 1000})}},
          {QStringLiteral("plan"), plan(1)}});
     CliProcess cli(m_run->runArguments(file));
-    QCOMPARE(cli.waitForEnd(), 3);
+    QCOMPARE(cli.waitForEnd(), 2);
     QVERIFY2(cli.errorText().contains("fd00:5::1"), cli.errorText());
     const auto addresses = m_lab.exec(host, {"ip", "-6", "addr", "show", "dev", interface});
     QVERIFY2(addresses.out.contains("fd00:5::1"), addresses.out);
@@ -271,8 +274,8 @@ void TestRun::recoverTellsOfALivingRun() {
     QVERIFY2(cli.waitForSample(), cli.errorText());
     CliProcess recover({QStringLiteral("recover"), QStringLiteral("host1"),
                         QStringLiteral("--ssh-config"), m_lab.sshConfig()});
-    QCOMPARE(recover.waitForEnd(), 4);
-    QVERIFY2(recover.errorText().contains("in use by"), recover.errorText());
+    QCOMPARE(recover.waitForEnd(), 3);
+    QVERIFY2(recover.errorText().contains("host1: this host is in use by"), recover.errorText());
     QCOMPARE(::kill(static_cast<pid_t>(cli.pid()), SIGINT), 0);
     QCOMPARE(cli.waitForEnd(), 130);
     CliProcess again({QStringLiteral("recover"), QStringLiteral("host1"),
@@ -280,8 +283,15 @@ void TestRun::recoverTellsOfALivingRun() {
     QCOMPARE(again.waitForEnd(), 0);
 }
 
+void TestRun::secondRunIsRefused_data() {
+    QTest::addColumn<bool>("ordinary");
+    QTest::newRow("as root too") << false;
+    QTest::newRow("as an ordinary user") << true;
+}
+
 /// A second run would disturb what the first measures, also when neither sets a host knob.
 void TestRun::secondRunIsRefused() {
+    QFETCH(bool, ordinary);
     QJsonObject experiment{
         {QStringLiteral("test"), QJsonObject{{QStringLiteral("kind"), QStringLiteral("tcp_stream")},
                                              {QStringLiteral("seconds"), 1}}},
@@ -291,7 +301,17 @@ void TestRun::secondRunIsRefused() {
     const QString file = m_run->write(experiment);
     CliProcess first(m_run->runArguments(file));
     QVERIFY2(first.waitForSample(), first.errorText());
-    QStringList arguments = m_run->runArguments(file);
+    if (ordinary) {
+        QJsonObject hosts = m_run->hosts();
+        for (int i = 0; i < 2; ++i) {
+            const QString side = i == 0 ? QStringLiteral("sender") : QStringLiteral("receiver");
+            QJsonObject host = hosts[side].toObject();
+            host.insert(QStringLiteral("ssh"), m_lab.host(i).userAlias);
+            hosts.insert(side, host);
+        }
+        experiment.insert(QStringLiteral("hosts"), hosts);
+    }
+    QStringList arguments = m_run->runArguments(m_run->write(experiment));
     arguments.replaceInStrings(m_run->database(), m_run->path(QStringLiteral("other.db")));
     CliProcess second(arguments);
     QCOMPARE(second.waitForEnd(), 3);
@@ -301,6 +321,60 @@ void TestRun::secondRunIsRefused() {
     QCOMPARE(first.waitForEnd(), 130);
     for (const QJsonObject& event : first.events())
         QVERIFY(event.value(QStringLiteral("state")) != QStringLiteral("failed"));
+}
+
+/// Somebody turns the knob while the traffic flows.
+void TestRun::knobsThatOthersChangeAreFlagged() {
+    const QString file = m_run->write(
+        {{QStringLiteral("test"),
+          QJsonObject{{QStringLiteral("kind"), QStringLiteral("tcp_stream")},
+                      {QStringLiteral("seconds"), 2}}},
+         {QStringLiteral("axes"),
+          QJsonArray{axis(QStringLiteral("sysctl:") + kLimit, QStringLiteral("sender"), {65536})}},
+         {QStringLiteral("plan"), plan(2)}});
+    const QString before = m_run->sysctl(QStringLiteral("host1"), kLimit);
+    QStringList arguments = m_run->runArguments(file);
+    arguments.replaceInStrings(m_run->database(), m_run->path(QStringLiteral("meddled.db")));
+    CliProcess cli(arguments);
+    QVERIFY2(cli.waitFor(
+                 [](const QJsonObject& event) {
+                     return event.value(QStringLiteral("event")) == QStringLiteral("run_started");
+                 },
+                 30000),
+             cli.errorText());
+    QTRY_COMPARE_WITH_TIMEOUT(m_run->sysctl(QStringLiteral("host1"), kLimit),
+                              QStringLiteral("65536"), 5000);
+    QTest::qWait(300);
+    QVERIFY(m_lab
+                .exec(QStringLiteral("host1"), {QStringLiteral("sysctl"), QStringLiteral("-w"),
+                                                kLimit + QStringLiteral("=777777")})
+                .ok());
+    QCOMPARE(cli.waitForEnd(), 0);
+    QStringList flags;
+    for (const QJsonObject& event : cli.events()) {
+        for (const QJsonValue& flag : event.value(QStringLiteral("flags")).toArray())
+            flags << flag.toString();
+    }
+    QCOMPARE(flags.filter(QStringLiteral("777777")).size(), 1); // the next one is as asked again
+    QCOMPARE(m_run->sysctl(QStringLiteral("host1"), kLimit), before);
+}
+
+void TestRun::aRemovedDatabaseIsNoticed() {
+    const QString file =
+        m_run->write({{QStringLiteral("test"),
+                       QJsonObject{{QStringLiteral("kind"), QStringLiteral("tcp_stream")},
+                                   {QStringLiteral("seconds"), 0.5}}},
+                      {QStringLiteral("axes"),
+                       QJsonArray{axis(QStringLiteral("window"), QStringLiteral("both"), {"64K"})}},
+                      {QStringLiteral("plan"), plan(6)}});
+    const QString database = m_run->path(QStringLiteral("removed.db"));
+    QStringList arguments = m_run->runArguments(file);
+    arguments.replaceInStrings(m_run->database(), database);
+    CliProcess cli(arguments);
+    QVERIFY2(cli.waitForSample(), cli.errorText());
+    QVERIFY(QFile::remove(database));
+    QCOMPARE(cli.waitForEnd(), 1);
+    QVERIFY2(cli.errorText().contains("removed.db"), cli.errorText());
 }
 
 void TestRun::keysThatDoNotPass_data() {
@@ -355,6 +429,8 @@ void TestRun::keysThatDoNotPass() {
     const QByteArray message = cli.errorText();
     QVERIFY2(message.contains(says.toUtf8()), message);
     QVERIFY2(message.contains("host1"), message);
+    if (option == QStringLiteral("UserKnownHostsFile"))
+        QVERIFY2(message.contains("-f '" + known.toUtf8() + "'"), message);
 }
 
 void TestRun::wrongExperiments_data() {
@@ -395,12 +471,12 @@ void TestRun::wrongExperiments_data() {
     QTest::newRow("unreachable host")
         << hosts(with(host1, "ssh", "root@127.0.0.1:1"), host2) << 3 << "127.0.0.1";
     QTest::newRow("unknown sysctl")
-        << axes({axis("sysctl:net.ipv4.no_such_thing", "sender", {1})}) << 3 << "no_such_thing";
+        << axes({axis("sysctl:net.ipv4.no_such_thing", "sender", {1})}) << 2 << "no_such_thing";
     QTest::newRow("value the kernel refuses")
-        << axes({axis("sysctl:net.ipv4.tcp_congestion_control", "sender", {"warp"})}) << 3
+        << axes({axis("sysctl:net.ipv4.tcp_congestion_control", "sender", {"warp"})}) << 2
         << "warp";
     QTest::newRow("congestion control not there")
-        << axes({axis("congestion_control", "sender", {"warp"})}) << 3 << "warp";
+        << axes({axis("congestion_control", "sender", {"warp"})}) << 2 << "warp";
 }
 
 void TestRun::wrongExperiments() {

@@ -42,10 +42,12 @@ private:
 };
 
 void TestWitness::initTestCase() {
-    // A queue of 100 packets before the bottleneck, so that TCP loses some.
-    QVERIFY2(m_lab.up({QStringLiteral("--rate"), QStringLiteral("400mbit"),
-                       QStringLiteral("--burst"), QStringLiteral("64k")}),
-             qPrintable(m_lab.error()));
+    // A queue before the bottleneck that is shorter than what senders have under way, so that it
+    // drops some.
+    QVERIFY2(
+        m_lab.up({QStringLiteral("--rate"), QStringLiteral("400mbit"), QStringLiteral("--burst"),
+                  QStringLiteral("32k"), QStringLiteral("--latency"), QStringLiteral("1ms")}),
+        qPrintable(m_lab.error()));
     m_run = std::make_unique<LabRun>(m_lab);
 }
 
@@ -111,8 +113,8 @@ void TestWitness::bytesAreThoseOfTheInterface_data() {
         {"kind", "udp_stream"}, {"seconds", 1}, {"rate", 100'000'000}};
 }
 
-/// Headers make the frames larger than the payload: by 66 of 1514 bytes for TCP, and the segments
-/// that acknowledge.
+/// Headers make the frames larger than the payload: by 66 bytes for TCP, once for all the segments
+/// that the device is to cut itself; beside them are those that acknowledge.
 void TestWitness::bytesAreThoseOfTheInterface() {
     QFETCH(QJsonObject, test);
     const SampleRecord sample = measure(test);
@@ -120,7 +122,7 @@ void TestWitness::bytesAreThoseOfTheInterface() {
                            sample.metric(QStringLiteral("bytes_sent"), Side::Receiver).value_or(0);
     QVERIFY(payload > 1e6);
     const double ratio = static_cast<double>(m_moved.bytes) / payload;
-    QVERIFY2(ratio > 1.02 && ratio < 1.12, qPrintable(QString::number(ratio)));
+    QVERIFY2(ratio > 1.001 && ratio < 1.12, qPrintable(QString::number(ratio)));
 }
 
 void TestWitness::retransmitsAreThoseOfTheKernel() {

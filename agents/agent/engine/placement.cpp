@@ -21,7 +21,7 @@ namespace {
 constexpr std::uint64_t kMaxCpus = 65536; // beyond what Linux can be built for
 
 [[noreturn]] void fail(const std::string& message) {
-    throw AgentError(protocol::errorcode::kTraffic, message);
+    throw AgentError(protocol::errorcode::kKnob, message);
 }
 
 std::string onlineCpus() {

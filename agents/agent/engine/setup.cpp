@@ -26,7 +26,7 @@ constexpr int kMaxBurst = 1 << 20;
 constexpr std::int64_t kMaxDatagram = 65507; // of IPv4
 
 [[noreturn]] void fail(const std::string& message) {
-    throw AgentError(protocol::errorcode::kTraffic, message);
+    throw AgentError(protocol::errorcode::kKnob, message);
 }
 
 void checkRange(const char* name, std::int64_t value, std::int64_t max) {

@@ -23,7 +23,7 @@ namespace knobscope::agent {
 namespace {
 
 [[noreturn]] void fail(const std::string& message) {
-    throw AgentError(protocol::errorcode::kTraffic, message);
+    throw AgentError(protocol::errorcode::kKnob, message);
 }
 
 std::string firstLine(const char* path) {

@@ -2,6 +2,7 @@
 #include "agents/agent/frame/guardian.h"
 
 #include "agents/agent/error.h"
+#include "agents/agent/frame/hostclaim.h"
 #include "agents/agent/frame/knobkeeper.h"
 #include "agents/agent/frame/lines.h"
 #include "agents/agent/frame/rpc.h"
@@ -16,6 +17,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <ctime>
 
 namespace knobscope::agent {
 
@@ -73,6 +75,7 @@ private:
     LineReader m_reader;
     LineWriter m_writer;
     KnobKeeper m_keeper;
+    HostClaim m_claim;
     std::vector<protocol::UndoReport> m_recovered;
     Clock::duration m_lease = kUntilHello;
     Clock::time_point m_deadline;
@@ -100,11 +103,12 @@ AgentExit Guardian::run() {
 }
 
 void Guardian::watch() {
-    std::array<pollfd, 2> fds{};
+    std::array<pollfd, 3> fds{};
     fds[0] = {m_signals.get(), POLLIN, 0};
     // A descriptor of -1 is passed over by poll.
     fds[1] = {m_ended ? -1 : m_socket.get(),
               static_cast<short>(m_writer.empty() ? POLLIN : POLLIN | POLLOUT), 0};
+    fds[2] = {m_claim.fd(), POLLIN, 0};
     const auto left =
         std::chrono::duration_cast<std::chrono::milliseconds>(m_deadline - Clock::now()).count();
     const int wait = static_cast<int>(std::clamp<std::int64_t>(left + 1, 0, 3'600'000));
@@ -114,6 +118,8 @@ void Guardian::watch() {
         readSignals();
     if (m_asked || m_workerGone)
         return;
+    if (fds[2].revents != 0)
+        m_claim.answer();
     if (fds[1].revents & (POLLIN | POLLHUP | POLLERR))
         readRequests(); // before the deadline is looked at: a renewal may wait there
     if (!m_ended && !m_writer.empty() && !m_writer.flushSome())
@@ -167,20 +173,33 @@ Json Guardian::carryOut(const Request& request) {
     if (request.method == method::kHello) {
         const auto params = paramsAs<protocol::HelloParams>(request);
         m_keeper.setRun(params.run, params.group);
+        m_claim.introduce(params.group, JournalContent{.run = params.run,
+                                                       .group = params.group,
+                                                       .pid = ::getpid(),
+                                                       .started = std::time(nullptr),
+                                                       .host = {},
+                                                       .knobs = {}}
+                                            .owner());
         m_lease = std::chrono::duration_cast<Clock::duration>(
             std::chrono::duration<double>(params.lease_seconds));
         result = std::exchange(m_recovered, {});
     } else if (request.method == method::kHostClaim) {
-        m_keeper.claim(paramsAs<protocol::ClaimParams>(request).hold);
+        if (paramsAs<protocol::ClaimParams>(request).hold)
+            m_claim.hold();
+        else
+            m_claim.ask();
         result = Json::object();
     } else if (request.method == method::kKnobRead) {
         result = KnobKeeper::read(paramsAs<std::vector<protocol::KnobTarget>>(request));
     } else if (request.method == method::kKnobApply) {
+        m_claim.ask();
         result = m_keeper.apply(paramsAs<std::vector<protocol::KnobSetting>>(request));
     } else if (request.method == method::kKnobRestore) {
         result = m_keeper.restore();
+        m_claim.release();
     } else if (request.method == method::kQuit) {
         result = m_keeper.restore();
+        m_claim.release();
         m_quit = true;
         m_lease = kUntilExit;
     } else {

@@ -43,13 +43,14 @@ void refuseContradictions(const std::vector<KnobSetting>& settings) {
 }
 
 /// The interface may have been renamed, or come back with its old name and settings.
-UndoReport keptForLater(const TouchedKnob& knob) {
+UndoReport keptForLater(const TouchedKnob& knob, const std::string& journal) {
     UndoReport report;
     report.name = knob.knob.name;
     report.interface = knob.knob.interface;
     report.original = knob.original;
     report.interface_gone = true;
-    report.error = "there is no interface " + knob.knob.interface + " now";
+    report.error = "there is no interface " + knob.knob.interface + " now (" + journal +
+                   " remembers it; remove that file to forget it)";
     return report;
 }
 
@@ -102,22 +103,11 @@ std::vector<KnobOutcome> KnobKeeper::apply(const std::vector<KnobSetting>& setti
         setOne(*dir, *step);
     for (Step* step : order)
         readBack(*dir, *step);
-    if (!m_held && m_journal && m_journal->content().knobs.empty()) {
+    if (m_journal && m_journal->content().knobs.empty()) {
         m_journal->remove(&*dir);
         m_journal.reset();
     }
     return outcomes;
-}
-
-void KnobKeeper::claim(bool hold) {
-    const auto dir = JournalDir::lock(hold, kLockWait);
-    if (!dir)
-        return; // nobody keeps a journal here
-    refuseOthers(*dir);
-    if (!hold)
-        return;
-    openJournal(*dir);
-    m_held = true;
 }
 
 void KnobKeeper::refuseOthers(const JournalDir& dir) {
@@ -135,7 +125,8 @@ void KnobKeeper::refuseOthers(const JournalDir& dir) {
         if (!found.living || !found.content || !found.content->host.sameNetwork(here))
             continue;
         if (found.content->group != m_group)
-            throw AgentError(errorcode::kBusy, "this host is in use by " + found.content->owner() +
+            throw AgentError(errorcode::kBusy, "the knobs of this host are held by " +
+                                                   found.content->owner() +
                                                    "; wait for its end or stop it");
         m_hadCompany = true;
         m_sameRun.insert(m_sameRun.end(), found.content->knobs.begin(), found.content->knobs.end());
@@ -244,7 +235,6 @@ std::vector<UndoReport> KnobKeeper::restore() {
     const std::vector<TouchedKnob> knobs = m_journal->content().knobs;
     std::vector<UndoReport> reports = undoKnobs(knobs);
     m_restoreFailed = false;
-    m_held = false;
     for (UndoReport& report : reports) {
         // Another agent of the run may have put the same knob back before.
         if (m_hadCompany && report.found &&
@@ -317,7 +307,7 @@ void KnobKeeper::recoverFrom(const JournalDir& dir, std::vector<UndoReport>& rep
         std::vector<TouchedKnob> knobs;
         for (const TouchedKnob& knob : found.content->knobs) {
             if (interfaceIsGone(knob.knob))
-                reports.push_back(keptForLater(knob));
+                reports.push_back(keptForLater(knob, dir.path() + "/" + found.name));
             else if (!heldByLiving(knob.knob))
                 knobs.push_back(knob);
         }

@@ -22,18 +22,15 @@ public:
         m_run = run;
         m_group = group;
     }
-    /// Makes sure that no other run has this host, and with `hold` that none gets it before
-    /// restore(). Throws AgentError: kBusy, or kKnob when no journal can be kept.
-    void claim(bool hold);
 
     [[nodiscard]] static std::vector<protocol::KnobReading>
     read(const std::vector<protocol::KnobTarget>& knobs);
     /// Sets the knobs in the order of knobRank() and then reads all back. A knob that the host
     /// rejects keeps its value; the rest goes on. Outcomes are in the order of the settings.
-    /// Throws AgentError: kBusy while another run has this host, kInvalidParams for
+    /// Throws AgentError: kBusy while another run's agent has set knobs here, kInvalidParams for
     /// settings that contradict each other, kKnob when no journal can be kept.
     std::vector<protocol::KnobOutcome> apply(const std::vector<protocol::KnobSetting>& settings);
-    /// Puts all back and lets go of the host; the journal is removed, or keeps what could not be
+    /// Puts all back; the journal is removed, or keeps what could not be
     /// put back. Never throws.
     std::vector<protocol::UndoReport> restore();
     /// Puts back what dead agents left behind in this network namespace, reports it. Never throws.
@@ -56,7 +53,6 @@ private:
     Log m_log;
     std::string m_run;
     std::string m_group;
-    bool m_held = false;                ///< by claim()
     std::unique_ptr<Journal> m_journal; ///< null while there is nothing to put back
     std::vector<TouchedKnob> m_sameRun; ///< what living agents of this run have set here
     bool m_hadCompany = false;          ///< another agent of this run has set knobs here

@@ -108,7 +108,8 @@ void TestExperimentErrors::refuses_data() {
     row("no values", "[16384, 65536, 1048576]", "[]", "axes[1].values: empty");
     row("values missing", ", \"values\": [16384, 65536, 1048576]", "", "axes[1].values: missing");
     row("bad value", "\"64K\"", "\"64Q\"", "axes[0].values[1]: window cannot be \"64Q\"");
-    row("value twice", "\"64K\"", "32768", "axes[0].values[1]: \"32768\" is value 0 already");
+    row("value twice", "\"64K\"", "32768",
+        "axes[0].values[1]: \"32768\" is there already: it is the same as value 1, \"32K\"");
     row("fraction", "\"64K\"", "1.5", "axes[0].values[1]: must be a whole number");
     row("beyond 2^63", "\"64K\"", "9223372036854775808", "axes[0].values[1]: window cannot be");
     row("beyond 2^64", "\"64K\"", "18446744073709551616", "axes[0].values[1]: must be a whole");
@@ -121,10 +122,12 @@ void TestExperimentErrors::refuses_data() {
         "\"streams\", \"side\": \"sender\", \"values\": [1",
         "axes[0].side: streams belongs to the whole test");
     row("one knob on two axes", "sysctl:net.ipv4.tcp_limit_output_bytes\", \"side\"",
-        "window\", \"side\"", "axes[1].knob: axes[0] moves window on this side already");
+        "window\", \"side\"",
+        "axes[1].knob: an earlier axis, number 1, moves window on this side already");
     row("one knob, two spellings", "\"window\", \"side\": \"both\", \"values\": [\"32K\"",
         "\"sysctl:net/ipv4/tcp_limit_output_bytes\", \"side\": \"both\", \"values\": [\"32K\"",
-        "axes[1].knob: axes[0] moves sysctl:net.ipv4.tcp_limit_output_bytes on this side already");
+        "axes[1].knob: an earlier axis, number 1, moves sysctl:net.ipv4.tcp_limit_output_bytes on "
+        "this side already");
     row("exclusion without axis", "{ \"window\": \"32K\"", "{ \"mss\": \"32K\"",
         "exclude[0].mss: no axis has this knob");
     row("exclusion of no value", "{ \"window\": \"32K\"", "{ \"window\": \"33K\"",
@@ -140,7 +143,7 @@ void TestExperimentErrors::refuses_data() {
     row("no repeats", "\"min\": 5", "\"min\": 0", "plan.repeats.min: ");
     row("too many repeats", "\"max\": 30", "\"max\": 1001", "plan.repeats.max: ");
     row("fewest above most", "\"min\": 5", "\"min\": 31",
-        "plan.repeats: max 30 is less than min 31");
+        "plan.repeats: the most, 30, are fewer than the fewest, 31");
     row("fewest missing", "\"min\": 5, ", "", "plan.repeats.min: missing");
     row("repeats as text", "{ \"min\": 5, \"max\": 30 }", "\"5\"", "plan.repeats: must be a whole");
     row("half a repeat", "{ \"min\": 5, \"max\": 30 }", "2.5", "plan.repeats: must be a whole");
@@ -158,7 +161,8 @@ void TestExperimentErrors::refuses_data() {
         "             \"receiver\": { \"ssh\": \"host2\", \"address\": \"10.77.0.2\"",
         "\"local\": true, \"address\": \"10.77.0.1\", \"interface\": \"test0\" },\n"
         "             \"receiver\": { \"local\": true, \"address\": \"10.77.0.2\"",
-        "axes[2].knob: axes[1] moves sysctl:net.ipv4.tcp_limit_output_bytes already, and both");
+        "axes[2].knob: an earlier axis, number 2, moves sysctl:net.ipv4.tcp_limit_output_bytes "
+        "already, and both");
 }
 
 void TestExperimentErrors::refuses() {

@@ -196,8 +196,10 @@ void TestExperimentFile::checksWhatTheWizardMakes() {
     QVERIFY(!checkExperiment(Experiment{}));
     Experiment experiment = localExperiment();
     experiment.test.options["link:mtu"] = KnobValue(qint64{1500});
-    QVERIFY(
-        checkExperiment(experiment).error().text().startsWith("test.link:mtu: is no test knob"));
+    QVERIFY(checkExperiment(experiment)
+                .error()
+                .text()
+                .startsWith("test.link:mtu: link:mtu is no test knob"));
     experiment = localExperiment();
     experiment.test.seconds = std::numeric_limits<double>::quiet_NaN();
     QVERIFY(checkExperiment(experiment).error().text().startsWith("test.seconds: "));

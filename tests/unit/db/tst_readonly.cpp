@@ -30,6 +30,8 @@ private slots:
     void readsBesideALivingWriter();
     void readsWhatADeadWriterLeft();
     void leavesNothingOutSilently();
+    void otherReadersLeaveTheLogOfAWriter_data();
+    void otherReadersLeaveTheLogOfAWriter();
     void tellsWhetherTheRunLives();
 
 private:
@@ -213,6 +215,38 @@ void TestReadOnly::leavesNothingOutSilently() {
     const auto runs = RunRepository::openToRead(path());
     QVERIFY(runs);
     QCOMPARE((*runs)->loadRun(1)->samples.size(), 1);
+}
+
+void TestReadOnly::otherReadersLeaveTheLogOfAWriter_data() {
+    QTest::addColumn<bool>("readOnly");
+    QTest::newRow("open") << false;
+    QTest::newRow("open to read") << true;
+}
+
+/// The windows open the database once more in the process that measures. Whatever that does to the
+/// file, a third program must still see that the log belongs to somebody.
+void TestReadOnly::otherReadersLeaveTheLogOfAWriter() {
+    QFETCH(bool, readOnly);
+    auto writer = RunRepository::open(path());
+    QVERIFY(writer);
+    const qint64 run = store(**writer);
+    const auto inode = [&] {
+        struct stat info {};
+        return stat(QFile::encodeName(path() + "-wal").constData(), &info) == 0 ? info.st_ino : 0;
+    };
+    const auto log = inode();
+    QVERIFY(log != 0);
+    QVERIFY(readOnly ? RunRepository::openToRead(path()) : RunRepository::open(path()));
+    QCOMPARE(QProcess::execute(QStringLiteral("sqlite3"),
+                               {path(), QStringLiteral("SELECT COUNT(*) FROM sample")}),
+             0);
+    QCOMPARE(inode(), log);
+    QVERIFY((*writer)->addSample(run, example::sample(1, 0, 1)));
+    // What another program sees now is what would be left if this one were killed.
+    QProcess other;
+    other.start(QStringLiteral("sqlite3"), {path(), QStringLiteral("SELECT COUNT(*) FROM sample")});
+    QVERIFY(other.waitForFinished());
+    QCOMPARE(other.readAllStandardOutput().trimmed(), QByteArray("2"));
 }
 
 void TestReadOnly::tellsWhetherTheRunLives() {
