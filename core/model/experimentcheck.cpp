@@ -83,7 +83,7 @@ Result<void> checkHost(const QString& path, const HostSpec& host) {
                          .arg(host.ssh.left(60)));
     if (host.address.isEmpty())
         return wrong(path + QStringLiteral(".address"),
-                     QStringLiteral("missing: the address that the test traffic goes to."));
+                     QStringLiteral("missing: the host's own address in the test network."));
     if (!addressFamily(host.address))
         return wrong(path + QStringLiteral(".address"),
                      QStringLiteral("\"%1\" is no IPv4 or IPv6 address in numbers.")
@@ -112,7 +112,7 @@ Result<void> checkHosts(const Experiment& experiment) {
         normalizedSsh(sender.ssh) == normalizedSsh(receiver.ssh))
         return wrong(QStringLiteral("hosts.receiver.ssh"),
                      QStringLiteral("\"%1\" is the sender's host too; a test needs two hosts. "
-                                    "(\"local\": true on both sides measures this computer.)")
+                                    "(This computer alone can be both.)")
                          .arg(receiver.ssh));
     if (addressFamily(sender.address) != addressFamily(receiver.address))
         return wrong(QStringLiteral("hosts.receiver.address"),
@@ -154,7 +154,8 @@ Result<void> checkTest(const TestSpec& test) {
         const QString path = QStringLiteral("test.") + it.key();
         const auto knob = findKnob(it.key());
         if (!knob || knob->info.scope != KnobScope::Test)
-            return wrong(path, QStringLiteral("is no test knob, so it cannot be a fixed option."));
+            return wrong(path, QStringLiteral("%1 is no test knob, so it cannot be a fixed option.")
+                                   .arg(it.key()));
         if (auto ok = checkKnobFits(path, *knob, test); !ok)
             return ok;
         if (const auto ok = checkKnobValue(knob->info, it.value()); !ok)
@@ -177,7 +178,10 @@ Result<void> checkValues(const QString& path, const KnobInfo& knob,
             return wrong(item, ok.error().text());
         if (const qsizetype first = values.indexOf(values[i]); first < i)
             return wrong(
-                item, QStringLiteral("\"%1\" is value %2 already.").arg(values[i].text).arg(first));
+                item, QStringLiteral("\"%1\" is there already: it is the same as value %2, \"%3\".")
+                          .arg(values[i].text)
+                          .arg(first + 1)
+                          .arg(values[first].text));
     }
     return {};
 }
@@ -207,12 +211,16 @@ Result<void> checkTwins(const Experiment& experiment, qsizetype index, const Kno
                                  : QStringLiteral("%1 (as %2)").arg(axis.knob, earlier.knob);
         if (overlap(earlier.side, axis.side))
             return wrong(
-                path, QStringLiteral("axes[%1] moves %2 on this side already.").arg(i).arg(name));
+                path, QStringLiteral("an earlier axis, number %1, moves %2 on this side already.")
+                          .arg(i + 1)
+                          .arg(name));
         if (oneSetting)
-            return wrong(path, QStringLiteral("axes[%1] moves %2 already, and both sides are this "
-                                              "computer, which has it once. Use side \"both\".")
-                                   .arg(i)
-                                   .arg(name));
+            return wrong(path,
+                         QStringLiteral("an earlier axis, number %1, moves %2 already, and both "
+                                        "sides are this computer, which has it once. Use side "
+                                        "\"both\".")
+                             .arg(i + 1)
+                             .arg(name));
     }
     return {};
 }
@@ -278,7 +286,7 @@ Result<void> checkSize(const Experiment& experiment) {
         return wrong(QStringLiteral("axes"), QStringLiteral("%1 combinations are too many to look "
                                                             "at; give fewer values.")
                                                  .arg(combinations, 0, 'g', 4));
-    const qsizetype cells = expandMatrix(experiment).size();
+    const int cells = countCells(experiment);
     if (cells == 0)
         return wrong(QStringLiteral("exclude"), QStringLiteral("leaves no cell to measure."));
     if (cells > kMaxCells)
@@ -299,9 +307,11 @@ Result<void> checkPlan(const PlanSpec& plan) {
         !ok)
         return ok;
     if (plan.repeatsMax < plan.repeatsMin)
-        return wrong(QStringLiteral("plan.repeats"), QStringLiteral("max %1 is less than min %2.")
-                                                         .arg(plan.repeatsMax)
-                                                         .arg(plan.repeatsMin));
+        return wrong(QStringLiteral("plan.repeats"),
+                     QStringLiteral("the most, %1, are fewer than the "
+                                    "fewest, %2.")
+                         .arg(plan.repeatsMax)
+                         .arg(plan.repeatsMin));
     if (!(plan.confidenceLevel >= 0.5 && plan.confidenceLevel <= 0.9999))
         return wrong(QStringLiteral("plan.confidence.level"),
                      QStringLiteral("must be from 0.5 to 0.9999, such as 0.95."));
@@ -323,7 +333,8 @@ Result<void> checkExperiment(const Experiment& experiment) {
         return wrong(QStringLiteral("name"),
                      QStringLiteral("has control characters; use one line of text."));
     if (experiment.name.size() > 200)
-        return wrong(QStringLiteral("name"), QStringLiteral("longer than 200 characters."));
+        return wrong(QStringLiteral("name"),
+                     QStringLiteral("must be at most 200 characters long."));
     if (auto ok = checkHosts(experiment); !ok)
         return ok;
     if (auto ok = checkTest(experiment.test); !ok)

@@ -3,6 +3,8 @@
 
 #include "core/model/knobcatalogue.h"
 
+#include <QSet>
+
 #include <algorithm>
 
 namespace knobscope {
@@ -41,6 +43,31 @@ bool advance(QList<qsizetype>& position, const QList<Axis>& axes) {
     return false;
 }
 
+/// Axis and number of a value, for each that an exclusion names.
+using Places = QList<std::pair<qsizetype, qsizetype>>;
+
+/// The exclusions that can exclude something.
+QList<Places> placesOf(const Experiment& experiment) {
+    QList<Places> all;
+    for (const Exclusion& exclusion : experiment.exclude) {
+        Places places;
+        QSet<QString> found;
+        bool possible = !exclusion.isEmpty();
+        for (qsizetype i = 0; i < experiment.axes.size(); ++i) {
+            const Axis& axis = experiment.axes[i];
+            const auto value = exclusion.find(axis.knob);
+            if (value == exclusion.end())
+                continue;
+            found.insert(axis.knob);
+            places.append({i, axis.values.indexOf(*value)});
+            possible = possible && places.last().second >= 0;
+        }
+        if (possible && found.size() == exclusion.size())
+            all.append(places);
+    }
+    return all;
+}
+
 /// Whether both sides of a host knob are one and the same setting.
 bool sameTarget(const Experiment& experiment, const QString& knob) {
     if (!experiment.sender.local || !experiment.receiver.local)
@@ -71,6 +98,30 @@ QList<Cell> expandMatrix(const Experiment& experiment) {
             [&](const Exclusion& exclusion) { return excludes(exclusion, axes, cell.values); });
         if (left)
             cells << cell;
+        if (!advance(position, axes))
+            break;
+    }
+    return cells;
+}
+
+int countCells(const Experiment& experiment) {
+    const QList<Axis>& axes = experiment.axes;
+    double combinations = 1;
+    for (const Axis& axis : axes)
+        combinations *= static_cast<double>(axis.values.size());
+    if (experiment.exclude.isEmpty())
+        return static_cast<int>(std::min(combinations, kMaxCells + 1.0));
+    const QList<Places> excluded = placesOf(experiment);
+    QList<qsizetype> position(axes.size(), 0);
+    int cells = 0;
+    for (int seen = 0; combinations > 0 && seen < kMaxCombinations && cells <= kMaxCells; ++seen) {
+        const auto matches = [&](const Places& places) {
+            return std::all_of(places.begin(), places.end(), [&](const auto& place) {
+                return position[place.first] == place.second;
+            });
+        };
+        if (std::none_of(excluded.begin(), excluded.end(), matches))
+            ++cells;
         if (!advance(position, axes))
             break;
     }

@@ -18,6 +18,9 @@ inline constexpr int kMaxCells = 10000;
 /// The cross product of the axes less the excluded combinations. No axes: one cell.
 [[nodiscard]] QList<Cell> expandMatrix(const Experiment& experiment);
 
+/// How many cells that makes, counted up to kMaxCells + 1, without making them.
+[[nodiscard]] int countCells(const Experiment& experiment);
+
 /// "window 64K, tcp_limit_output_bytes 16384" for logs and tables.
 [[nodiscard]] QString cellLabel(const Experiment& experiment, const Cell& cell);
 

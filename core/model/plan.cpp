@@ -64,7 +64,7 @@ bool wantsMore(const PlanSpec& plan, const QList<double>& values) {
 Estimate estimateRun(const Experiment& experiment) {
     const PlanSpec& plan = experiment.plan;
     Estimate estimate;
-    estimate.cells = static_cast<int>(expandMatrix(experiment).size());
+    estimate.cells = countCells(experiment);
     estimate.samplesMin = estimate.cells * plan.repeatsMin;
     estimate.samplesMax = estimate.cells * plan.repeatsMax;
     const double sample = experiment.test.seconds + experiment.test.warmupSeconds +

@@ -76,20 +76,24 @@ void TestModelPlan::leavesOutExclusions() {
                        << Exclusion{{"window", KnobValue(QStringLiteral("auto"))}};
     const QList<Cell> cells = expandMatrix(experiment);
     QCOMPARE(cells.size(), 3);
+    QCOMPARE(countCells(experiment), 3);
     QCOMPARE(cells[2].index, 2);
     QCOMPARE(cellLabel(experiment, cells[2]),
              QStringLiteral("window 64K, tcp_limit_output_bytes 65536"));
     // An exclusion of a knob without an axis excludes nothing.
     experiment.exclude = {Exclusion{{"burst", KnobValue(qint64{1})}}};
     QCOMPARE(expandMatrix(experiment).size(), 6);
+    QCOMPARE(countCells(experiment), 6);
 }
 
 void TestModelPlan::expandsNoAxesToOneCell() {
     Experiment experiment;
     QCOMPARE(expandMatrix(experiment).size(), 1);
+    QCOMPARE(countCells(experiment), 1);
     QVERIFY(!cellLabel(experiment, expandMatrix(experiment)[0]).isEmpty());
     experiment.axes << axis("window", Side::Both, {});
     QCOMPARE(expandMatrix(experiment).size(), 0);
+    QCOMPARE(countCells(experiment), 0);
 }
 
 void TestModelPlan::endsAtSenselessMatrices() {
@@ -104,6 +108,7 @@ void TestModelPlan::endsAtSenselessMatrices() {
         experiment.exclude << Exclusion{{"cpu", KnobValue(value)}};
     experiment.exclude = experiment.exclude.mid(0, 20);
     QVERIFY(expandMatrix(experiment).size() > kMaxCells);
+    QCOMPARE(countCells(experiment), kMaxCells + 1);
 }
 
 void TestModelPlan::labelsTwinAxes() {
