@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/looks.h"
 #include "app/gui/mainwindow.h"
 #include "db/runrepository.h"
 
@@ -46,6 +47,7 @@ void describe(QCommandLineParser& parser) {
 }
 
 int showWindow(const QCommandLineParser& parser) {
+    QApplication::setPalette(withReadableHints(QApplication::palette()));
     QThreadPool pool;
     AppContext context;
     context.database =

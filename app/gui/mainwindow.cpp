@@ -3,6 +3,7 @@
 
 #include "app/gui/icons.h"
 #include "app/gui/job.h"
+#include "app/gui/looks.h"
 #include "app/gui/messagebar.h"
 #include "app/gui/pages/livepage.h"
 #include "app/gui/pages/runlistpage.h"
@@ -19,6 +20,7 @@
 #include <QMessageBox>
 #include <QPushButton>
 #include <QStackedWidget>
+#include <QTimer>
 #include <QToolBar>
 #include <QVBoxLayout>
 
@@ -32,10 +34,11 @@ const QString kReadyExperiment = QStringLiteral(":/knobscope/experiments/loopbac
 MainWindow::MainWindow(const AppContext& context, QWidget* parent)
     : QMainWindow(parent), m_context(context), m_session(context), m_messages(new MessageBar(this)),
       m_pages(new QStackedWidget(this)), m_list(new RunListPage(context, this)),
-      m_live(new LivePage(m_session, this)), m_run(new RunPage(context, this)) {
+      m_live(new LivePage(m_session, this)), m_run(new RunPage(context, this)),
+      m_refresh(new QTimer(this)) {
     setObjectName("mainWindow");
     setWindowIcon(icon("knobscope"));
-    resize(1280, 800);
+    resize(fittingSize(this, QSize(1280, 800)));
     m_pages->setObjectName("pages");
     m_pages->addWidget(m_list);
     m_pages->addWidget(m_live);
@@ -118,29 +121,55 @@ void MainWindow::createMenus() {
 }
 
 void MainWindow::connectPages() {
-    const auto showError = [this](const Error& error) { m_messages->showError(error); };
-    connect(m_list, &RunListPage::failed, this, showError);
+    const auto errorsOf = [this](const QWidget* page) {
+        return [this, page](const Error& error) {
+            m_messages->showError(error);
+            m_messages->setPage(page);
+        };
+    };
+    connect(m_list, &RunListPage::failed, this, errorsOf(m_list));
     connect(m_list, &RunListPage::newRequested, this, &MainWindow::newExperimentRequested);
     connect(m_list, &RunListPage::measureHereRequested, this, &MainWindow::measureHere);
     connect(m_list, &RunListPage::openRequested, this, &MainWindow::openRun);
     connect(m_list, &RunListPage::resumeRequested, this, &MainWindow::resume);
     connect(m_list, &RunListPage::deleteRequested, this, &MainWindow::askAndDelete);
-    connect(m_run, &RunPage::failed, this, showError);
+    connect(m_run, &RunPage::failed, this,
+            [this, errorsOf](const Error& error) { errorsOf(m_pages->currentWidget())(error); });
     connect(m_run, &RunPage::resumeRequested, this, &MainWindow::resume);
     connect(m_run, &RunPage::informed, this, [this](const QString& text) {
         m_messages->showMessage(MessageBar::Kind::Information, text);
+        m_messages->setPage(m_run);
     });
     connect(m_run, &RunPage::opened, this, [this] {
         showPage(m_run);
         updateActions();
     });
-    connect(&m_session, &RunSession::prepared, this, [this] { showPage(m_live); });
+    connect(&m_session, &RunSession::prepared, this, [this](const Experiment& experiment) {
+        m_measuring = experiment.name;
+        showPage(m_live);
+    });
+    connect(&m_session, &RunSession::runStarted, this, [this] {
+        updateActions();
+        refreshList();
+    });
+    // The list follows a run that goes on, without reading the database at every sample.
+    constexpr int kRefreshMs = 1000;
+    m_refresh->setInterval(kRefreshMs);
+    m_refresh->setSingleShot(true);
+    connect(m_refresh, &QTimer::timeout, m_list, &RunListPage::reload);
+    connect(&m_session, &RunSession::sampleFinished, this, &MainWindow::refreshList);
     connect(&m_session, &RunSession::stopRequested, this, &MainWindow::updateActions);
     connect(&m_session, &RunSession::finished, this, &MainWindow::runEnded);
 }
 
+void MainWindow::refreshList() {
+    if (m_pages->currentWidget() == m_list && !m_refresh->isActive())
+        m_refresh->start();
+}
+
 void MainWindow::showPage(QWidget* page) {
     m_pages->setCurrentWidget(page);
+    m_messages->leaveFor(page);
     updateActions();
 }
 
@@ -156,7 +185,9 @@ void MainWindow::updateActions() {
     m_exportFigure->setEnabled(page == m_run && m_run->hasRun());
     m_exportCsv->setEnabled(page == m_run && m_run->hasRun());
     m_run->setBusy(running);
-    setWindowTitle(running ? tr("Measuring – Knobscope") : tr("Knobscope"));
+    m_list->setBusy(running, m_session.run());
+    // The platform adds the name of the program, as to all titles.
+    setWindowTitle(running ? tr("Measuring %1").arg(m_measuring) : tr("Knobscope"));
 }
 
 void MainWindow::newExperimentRequested() {
@@ -165,8 +196,10 @@ void MainWindow::newExperimentRequested() {
 
 void MainWindow::openWizard(const Experiment& experiment) {
     if (m_session.running()) {
-        m_messages->showMessage(MessageBar::Kind::Information, tr("A run is going on"),
+        m_messages->showMessage(MessageBar::Kind::Information,
+                                tr("\"%1\" is being measured").arg(m_measuring),
                                 tr("Stop it or wait for its end before the next."));
+        m_messages->setPage(m_pages->currentWidget());
         return;
     }
     auto* wizard = new ExperimentWizard(m_context, experiment, this);
@@ -191,10 +224,12 @@ void MainWindow::openExperimentFile(const QString& path) {
         [this, path](const Result<Experiment>& experiment) {
             if (experiment)
                 openWizard(*experiment);
-            else
+            else {
                 m_messages->showMessage(MessageBar::Kind::Failure,
                                         tr("%1 is no experiment that can be run").arg(path),
                                         experiment.error().text());
+                m_messages->setPage(m_pages->currentWidget());
+            }
         });
 }
 
@@ -214,6 +249,7 @@ void MainWindow::start(const Experiment& experiment) {
 
 void MainWindow::resume(qint64 run) {
     m_messages->clear();
+    m_measuring = tr("Run %1").arg(run); // until it has been read
     m_session.resume(run);
     updateActions();
 }
@@ -224,6 +260,8 @@ void MainWindow::openRun(qint64 run) {
 }
 
 void MainWindow::askAndDelete(const RunInfo& run) {
+    if (run.id == m_session.run())
+        return; // the list does not offer it
     auto* question =
         new QMessageBox(QMessageBox::Question, tr("Delete run"),
                         tr("Delete \"%1\" with its %2?")
@@ -234,37 +272,40 @@ void MainWindow::askAndDelete(const RunInfo& run) {
     question->setAttribute(Qt::WA_DeleteOnClose);
     QPushButton* remove = question->addButton(tr("&Delete"), QMessageBox::DestructiveRole);
     remove->setObjectName("deleteConfirmed");
-    connect(remove, &QPushButton::clicked, this, [this, id = run.id] {
-        startJob(
-            *m_context.pool, this,
-            [database = m_context.database, id]() -> Result<void> {
-                const auto runs = RunRepository::open(database);
-                if (!runs)
-                    return tl::unexpected(runs.error());
-                return (*runs)->deleteRun(id);
-            },
-            [this](const Result<void>& deleted) {
-                if (!deleted)
-                    m_messages->showError(deleted.error());
-                m_list->reload();
-            });
-    });
+    preferCancel(question);
+    connect(remove, &QPushButton::clicked, this, [this, id = run.id] { deleteRun(id); });
     question->open();
+}
+
+void MainWindow::deleteRun(qint64 run) {
+    if (run == m_session.run()) { // it was resumed while the question was open
+        m_messages->showMessage(MessageBar::Kind::Warning,
+                                tr("\"%1\" is being measured now").arg(m_measuring),
+                                tr("Stop it first."));
+        m_messages->setPage(m_list);
+        return;
+    }
+    startJob(
+        *m_context.pool, this,
+        [database = m_context.database, run]() -> Result<void> {
+            const auto runs = RunRepository::open(database);
+            if (!runs)
+                return tl::unexpected(runs.error());
+            return (*runs)->deleteRun(run);
+        },
+        [this](const Result<void>& deleted) {
+            if (!deleted) {
+                m_messages->showError(deleted.error());
+                m_messages->setPage(m_list);
+            }
+            m_list->reload();
+        });
 }
 
 /// Shows what there is of the run, and what went wrong.
 void MainWindow::runEnded(const RunOutcome& outcome) {
     updateActions();
-    if (!outcome.notRestored.isEmpty())
-        m_messages->showMessage(MessageBar::Kind::Failure,
-                                tr("Some knobs could not be put back. Set them by hand:"),
-                                outcome.notRestored.join(QLatin1Char('\n')));
-    else if (outcome.status == ExitStatus::Cancelled)
-        m_messages->showMessage(MessageBar::Kind::Information,
-                                tr("The run was stopped. It can be resumed."));
-    else if (outcome.status != ExitStatus::AllWell)
-        m_messages->showMessage(MessageBar::Kind::Warning, tr("The run did not end well"),
-                                outcome.message);
+    sayHowItEnded(outcome);
     if (m_closeWhenDone) {
         close();
         return;
@@ -273,6 +314,27 @@ void MainWindow::runEnded(const RunOutcome& outcome) {
     m_list->reload();
     if (outcome.run != 0 && m_pages->currentWidget() == m_live)
         m_run->open(outcome.run);
+}
+
+void MainWindow::sayHowItEnded(const RunOutcome& outcome) {
+    if (!outcome.notRestored.isEmpty()) {
+        // Of no page: it stays until someone has seen to it.
+        m_messages->showMessage(
+            MessageBar::Kind::Failure,
+            tr("\"%1\": some knobs could not be put back. Set them by hand:").arg(m_measuring),
+            outcome.notRestored.join(QLatin1Char('\n')));
+        return;
+    }
+    if (outcome.status == ExitStatus::AllWell)
+        return;
+    if (outcome.status == ExitStatus::Cancelled)
+        m_messages->showMessage(MessageBar::Kind::Information,
+                                tr("\"%1\" was stopped. It can be resumed.").arg(m_measuring));
+    else
+        m_messages->showMessage(MessageBar::Kind::Warning,
+                                tr("\"%1\" did not end well").arg(m_measuring), outcome.message);
+    const bool opens = outcome.run != 0 && m_pages->currentWidget() == m_live;
+    m_messages->setPage(opens ? m_run : m_pages->currentWidget());
 }
 
 void MainWindow::closeEvent(QCloseEvent* event) {
@@ -285,12 +347,14 @@ void MainWindow::closeEvent(QCloseEvent* event) {
         return;
     auto* question =
         new QMessageBox(QMessageBox::Question, tr("Quit"),
-                        tr("A run is going on. Stop it and quit?"), QMessageBox::Cancel, this);
+                        tr("\"%1\" is being measured. Stop it and quit?").arg(m_measuring),
+                        QMessageBox::Cancel, this);
     question->setObjectName("quitQuestion");
     question->setInformativeText(tr("Every knob is put back first. The run can be resumed later."));
     question->setAttribute(Qt::WA_DeleteOnClose);
-    QPushButton* stop = question->addButton(tr("&Stop and quit"), QMessageBox::AcceptRole);
+    QPushButton* stop = question->addButton(tr("&Stop and quit"), QMessageBox::DestructiveRole);
     stop->setObjectName("quitConfirmed");
+    preferCancel(question);
     connect(stop, &QPushButton::clicked, this, [this] {
         m_closeWhenDone = true;
         if (m_session.running())

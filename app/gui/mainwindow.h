@@ -7,6 +7,7 @@
 #include <QMainWindow>
 
 class QStackedWidget;
+class QTimer;
 
 namespace knobscope {
 
@@ -45,7 +46,10 @@ private:
     void resume(qint64 run);
     void openRun(qint64 run);
     void askAndDelete(const RunInfo& run);
+    void deleteRun(qint64 run);
     void runEnded(const RunOutcome& outcome);
+    void sayHowItEnded(const RunOutcome& outcome);
+    void refreshList();
     void about();
 
     const AppContext& m_context;
@@ -55,6 +59,8 @@ private:
     RunListPage* m_list;
     LivePage* m_live;
     RunPage* m_run;
+    QString m_measuring; ///< name of the run that is going on
+    QTimer* m_refresh;
     bool m_closeWhenDone = false;
 
     QAction* m_new = nullptr;

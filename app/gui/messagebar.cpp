@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/messagebar.h"
 
+#include "app/gui/format.h"
 #include "app/gui/icons.h"
+#include "app/gui/looks.h"
 
 #include <QHBoxLayout>
 #include <QLabel>
@@ -16,8 +18,7 @@ MessageBar::MessageBar(QWidget* parent)
     setFrameShape(QFrame::StyledPanel);
     setAutoFillBackground(true);
     m_text->setObjectName("messageText");
-    m_text->setWordWrap(true);
-    m_text->setTextFormat(Qt::PlainText);
+    letWrap(m_text);
     m_text->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     m_close->setObjectName("messageClose");
     m_close->setIcon(icon("close"));
@@ -40,7 +41,9 @@ void MessageBar::showMessage(Kind kind, const QString& text, const QString& deta
                                                  : "failed";
     const int size = fontMetrics().height() + 2;
     m_icon->setPixmap(icon(name).pixmap(size, size));
-    m_text->setText(detail.isEmpty() ? text : text + QLatin1Char('\n') + detail);
+    m_shown = detail.isEmpty() ? text : text + QLatin1Char('\n') + detail;
+    m_page = nullptr;
+    m_text->setText(breakable(m_shown));
     // A tint of the window's own colour, so that it suits light and dark themes.
     const QColor tint = kind == Kind::Information ? QColor(0x2f, 0x7d, 0xc4)
                         : kind == Kind::Warning   ? QColor(0xd9, 0x92, 0x1a)
@@ -66,12 +69,19 @@ void MessageBar::showError(const Error& error) {
 }
 
 QString MessageBar::text() const {
-    return isHidden() ? QString() : m_text->text();
+    return isHidden() ? QString() : m_shown;
 }
 
 void MessageBar::clear() {
+    m_shown.clear();
+    m_page = nullptr;
     m_text->clear();
     hide();
+}
+
+void MessageBar::leaveFor(const QWidget* page) {
+    if (m_page != nullptr && m_page != page)
+        clear();
 }
 
 } // namespace knobscope

@@ -31,6 +31,7 @@ void RunSession::start(const Experiment& experiment) {
 void RunSession::resume(qint64 run) {
     if (running())
         return;
+    m_run = run;
     launch([this, run](RunController& controller, RunRepository& runs) {
         const Result<StoredRun> stored = runs.loadRun(run);
         if (!stored) {
@@ -50,7 +51,10 @@ void RunSession::launch(Work work) {
     m_controller = new RunController(m_context.hosts);
     m_controller->moveToThread(&m_thread);
     connect(&m_thread, &QThread::finished, m_controller, &QObject::deleteLater);
-    connect(m_controller, &RunController::runStarted, this, &RunSession::runStarted);
+    connect(m_controller, &RunController::runStarted, this, [this](qint64 run, int cells) {
+        m_run = run;
+        emit runStarted(run, cells);
+    });
     connect(m_controller, &RunController::phaseChanged, this, &RunSession::phaseChanged);
     connect(m_controller, &RunController::sampleStarted, this, &RunSession::sampleStarted);
     connect(m_controller, &RunController::intervalMeasured, this, &RunSession::intervalMeasured);
@@ -87,6 +91,7 @@ void RunSession::end(const RunOutcome& outcome) {
     m_thread.wait(); // its last event has been handled: it ends at once
     m_controller = nullptr;
     m_stopping = false;
+    m_run = 0;
     emit finished(outcome);
 }
 

@@ -28,6 +28,8 @@ public:
     void stop();
     [[nodiscard]] bool running() const { return m_controller != nullptr; }
     [[nodiscard]] bool stopping() const { return m_stopping; }
+    /// The run that is going on; 0 before it has a number, and when there is none.
+    [[nodiscard]] qint64 run() const { return m_run; }
 
 signals:
     /// Before anything else: what is measured, and the samples there already are.
@@ -51,6 +53,7 @@ private:
     const AppContext& m_context;
     QThread m_thread;
     RunController* m_controller = nullptr; ///< on m_thread
+    qint64 m_run = 0;
     bool m_stopping = false;
 };
 

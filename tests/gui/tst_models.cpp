@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/format.h"
+#include "app/gui/looks.h"
 #include "app/gui/models/runlistmodel.h"
 #include "app/gui/models/runtables.h"
 #include "app/gui/models/valuelist.h"
@@ -73,6 +74,12 @@ private slots:
     void textTableKeepsTheModelContract();
     void counterTableKeepsAbsentApartFromZero();
     void cellTableSummarizes();
+    void cellTableFollowsTheMetric();
+    void columnsHaveOneNumberOfDecimals_data();
+    void columnsHaveOneNumberOfDecimals();
+    void failedSampleLeavesKnobsUnknown();
+    void lookOfPalettes();
+    void textsBreakWhereTheyMay();
     void sampleTableShowsFailures();
     void environmentMarksDifferences();
     void remarksTellFlagsAndFailures();
@@ -108,7 +115,7 @@ void TestModels::runListShowsRuns() {
     };
     QCOMPARE(text(0, RunListModel::Name), "Window");
     QCOMPARE(text(0, RunListModel::Hosts), QStringLiteral("host1 → host2"));
-    QCOMPARE(text(0, RunListModel::Knobs), "window, link:mtu");
+    QCOMPARE(text(0, RunListModel::Knobs), "Window, MTU");
     QCOMPARE(text(1, RunListModel::Samples), "3 of 9");
     QCOMPARE(text(1, RunListModel::State), "finished");
     QCOMPARE(model.rowOf(2), 1);
@@ -148,21 +155,32 @@ void TestModels::counterTableKeepsAbsentApartFromZero() {
     row.source = QStringLiteral("netstat");
     row.name = QStringLiteral("TcpRetransSegs");
     row.perCell = {std::nullopt, 0.0};
+    CounterRow still = row;
+    row.perCell = {std::nullopt, 20.0};
     row.spread = 0.5;
-    const Table table = counterTable(storedRun(), {row});
+    CounterRow few = row;
+    few.perCell = {0.0, 1.0};
+    few.spread = 1;
+    const Table table = counterTable(storedRun(), {row, few, still});
     QCOMPARE(table.header.size(), 6);
-    QCOMPARE(table.rows.size(), 1);
+    QCOMPARE(table.rows.size(), 2); // not what is 0 everywhere
+    QCOMPARE(table.header[4], "64K");
+    QVERIFY(table.tips[4].contains(QStringLiteral("Window 64K")));
     const TextTableModel::Row& cells = table.rows[0];
     QCOMPARE(cells[0].text, "receiver");
     QCOMPARE(cells[2].text, "TcpRetransSegs");
-    QCOMPARE(cells[3].text, absentText());
-    QCOMPARE(cells[4].text, "0");
-    QVERIFY(cells[3].sort.toDouble() < cells[4].sort.toDouble());
-    QCOMPARE(cells[5].text, "50 %");
+    QCOMPARE(cells[3].text, "50 %");
+    QCOMPARE(cells[4].text, absentText());
+    QCOMPARE(cells[5].text, "20");
+    QVERIFY(cells[4].sort.toDouble() < cells[5].sort.toDouble());
+    // A spread of few events says nothing, and stands behind all others.
+    QCOMPARE(table.rows[1][3].text, absentText());
+    QVERIFY(table.rows[1][3].sort.toDouble() < 0);
 }
 
 void TestModels::cellTableSummarizes() {
-    const Table table = cellSummaryTable(storedRun());
+    const Table table =
+        cellSummaryTable(storedRun(), QStringLiteral("throughput_mbit_s"), Side::Whole);
     QCOMPARE(table.rows.size(), 2);
     const int mean = columnOf(table, QStringLiteral("Throughput (Mbit/s)"));
     QVERIFY2(mean > 0, qPrintable(table.header.join(QLatin1Char('|'))));
@@ -175,6 +193,78 @@ void TestModels::cellTableSummarizes() {
     QCOMPARE(table.rows[1][mean - 1].text, "0");
     QCOMPARE(table.rows[1][mean].text, absentText());
     QCOMPARE(table.rows[1][mean + 1].text, absentText());
+}
+
+void TestModels::cellTableFollowsTheMetric() {
+    const Table table = cellSummaryTable(storedRun(), QStringLiteral("cpu_percent"), Side::Sender);
+    const int mean = columnOf(table, QStringLiteral("CPU of the sender (%)"));
+    QVERIFY2(mean > 0, qPrintable(table.header.join(QLatin1Char('|'))));
+    QCOMPARE(table.rows[0][mean].text, "12.5");
+}
+
+void TestModels::columnsHaveOneNumberOfDecimals_data() {
+    QTest::addColumn<QList<double>>("values");
+    QTest::addColumn<QStringList>("texts");
+    QTest::newRow("whole") << QList<double>{3, 0, 120000} << QStringList{"3", "0", "120000"};
+    QTest::newRow("rates") << QList<double>{952.62, 947, 9.5}
+                           << QStringList{"952.6", "947.0", "9.5"};
+    QTest::newRow("small") << QList<double>{0.01234, 0} << QStringList{"0.01234", "0.00000"};
+    QTest::newRow("mixed") << QList<double>{12345.6, 0.3333} << QStringList{"12345.6", "0.3"};
+}
+
+void TestModels::columnsHaveOneNumberOfDecimals() {
+    QFETCH(QList<double>, values);
+    QFETCH(QStringList, texts);
+    TextTableModel model;
+    const QAbstractItemModelTester tester(&model,
+                                          QAbstractItemModelTester::FailureReportingMode::QtTest);
+    model.setTable({QStringLiteral("Number")}, {});
+    for (const double value : values) {
+        TableCell cell;
+        cell.text = numberText(value);
+        cell.value = value;
+        model.appendRow({cell});
+    }
+    for (int row = 0; row < texts.size(); ++row)
+        QCOMPARE(model.index(row, 0).data().toString(), texts[row]);
+}
+
+void TestModels::failedSampleLeavesKnobsUnknown() {
+    KnobState state;
+    state.knob = QStringLiteral("link:mtu");
+    state.requested = QStringLiteral("1500");
+    state.accepted = QStringLiteral("1500");
+    state.status = QStringLiteral("unchanged");
+    const StoredRun run = storedRun();
+    const Table table = knobsUnknown(knobTable(run.experiment, run.cells[0], {state}));
+    QCOMPARE(table.rows[1][3].text, absentText());
+    QVERIFY(table.rows[1][4].text.startsWith(QStringLiteral("unknown")));
+    QCOMPARE(table.rows[0][4].text, "of the test");
+}
+
+void TestModels::lookOfPalettes() {
+    QPalette dark;
+    dark.setColor(QPalette::Window, QColor(0x31, 0x36, 0x3b));
+    dark.setColor(QPalette::Base, QColor(0x23, 0x26, 0x29));
+    dark.setColor(QPalette::Text, QColor(0xef, 0xf0, 0xf1));
+    dark.setColor(QPalette::PlaceholderText, QColor(0, 0, 0, 128)); // as some themes leave it
+    QVERIFY(isDark(dark));
+    QVERIFY(withReadableHints(dark).color(QPalette::PlaceholderText).lightness() > 140);
+    QPalette light;
+    light.setColor(QPalette::Window, QColor(0xef, 0xef, 0xef));
+    light.setColor(QPalette::Base, Qt::white);
+    light.setColor(QPalette::Text, Qt::black);
+    light.setColor(QPalette::PlaceholderText, QColor(0x55, 0x55, 0x55));
+    QCOMPARE(withReadableHints(light).color(QPalette::PlaceholderText), QColor(0x55, 0x55, 0x55));
+}
+
+void TestModels::textsBreakWhereTheyMay() {
+    QCOMPARE(unbroken(QStringLiteral("Sample 3: 956.4 Mbit/s")),
+             QStringLiteral("Sample 3: 956.4\u00a0Mbit\u2060/\u2060s"));
+    QCOMPARE(breakable(QStringLiteral("a short text/path")), "a short text/path");
+    const QString path = QStringLiteral("/some/folder").repeated(10);
+    QVERIFY(breakable(path).contains(QChar(0x200b)));
+    QCOMPARE(breakable(path).remove(QChar(0x200b)), path);
 }
 
 void TestModels::sampleTableShowsFailures() {
@@ -223,6 +313,19 @@ void TestModels::knobTableShowsRequestedAndAccepted() {
     QCOMPARE(table.rows[1][2].text, "9999");
     QCOMPARE(table.rows[1][3].text, "8192");
     QVERIFY(table.rows[1][3].strong);
+    QCOMPARE(table.rows[0][3].text, absentText());
+    // What the kernel made of the window is known from the cell's sample before.
+    KnobState window{Side::Sender,
+                     QStringLiteral("window"),
+                     QStringLiteral("64K"),
+                     QStringLiteral("32K"),
+                     std::nullopt,
+                     QStringLiteral("adjusted"),
+                     {}};
+    const Table later = knobTable(run.experiment, run.cells[0], {state, window}, {window});
+    QCOMPARE(later.rows.size(), 2);
+    QCOMPARE(later.rows[0][3].text, "32K");
+    QVERIFY(later.rows[0][3].strong);
 }
 
 void TestModels::valueLists_data() {
@@ -320,7 +423,7 @@ void TestModels::problemsHaveAPlace() {
     QVERIFY2(problem->isIn(part), qPrintable(problem->path));
     QCOMPARE(problem->row("axes"), row);
     QVERIFY(!problem->text.isEmpty());
-    QVERIFY(!problem->text.contains(problem->path));
+    QVERIFY(!problem->text.contains(problem->path + QLatin1Char(':')));
 }
 
 void TestModels::durations_data() {

@@ -21,6 +21,13 @@ QString samplesText(const RunInfo& run) {
     return text;
 }
 
+QString knobsText(const RunInfo& run) {
+    QStringList titles;
+    for (const QString& knob : run.knobs)
+        titles.append(knobTitle(knob));
+    return titles.join(QStringLiteral(", "));
+}
+
 QVariant sortValue(const RunInfo& run, int column) {
     if (column == RunListModel::Started)
         return run.started;
@@ -109,7 +116,7 @@ QVariant RunListModel::data(const QModelIndex& index, int role) const {
     case Hosts:
         return hostsText(run);
     case Knobs:
-        return run.knobs.join(QStringLiteral(", "));
+        return knobsText(run);
     case Samples:
         return samplesText(run);
     default:

@@ -30,6 +30,15 @@ TableCell numberCell(const std::optional<double>& value) {
     cell.text = numberText(value);
     cell.sort = value.value_or(-std::numeric_limits<double>::infinity()); // absent sorts lowest
     cell.number = true;
+    cell.value = value;
+    return cell;
+}
+
+/// A number that is written its own way.
+TableCell percentCell(double part, int decimals) {
+    TableCell cell = numberCell(part);
+    cell.text = QStringLiteral("%1 %").arg(part * 100, 0, 'f', decimals);
+    cell.value.reset();
     return cell;
 }
 
@@ -43,17 +52,9 @@ TableCell valueCell(const KnobValue& value) {
 }
 
 QString axisTitle(const Axis& axis) {
-    const auto info = knobInfo(axis.knob);
-    const QString title = info ? info->title : axis.knob;
+    const QString title = knobTitle(axis.knob);
     return axis.side == Side::Both ? title
                                    : QStringLiteral("%1 (%2)").arg(title, sideName(axis.side));
-}
-
-QStringList axisTitles(const Experiment& experiment) {
-    QStringList titles;
-    for (const Axis& axis : experiment.axes)
-        titles.append(axisTitle(axis));
-    return titles;
 }
 
 QString withUnit(const QString& metric) {
@@ -95,64 +96,110 @@ QString remarkOf(const SampleRecord& sample) {
 
 } // namespace
 
+QStringList axisTitles(const Experiment& experiment) {
+    QStringList titles;
+    for (const Axis& axis : experiment.axes)
+        titles.append(axisTitle(axis));
+    return titles;
+}
+
+QString cellTitle(const Experiment& experiment, const Cell& cell) {
+    QStringList parts;
+    for (qsizetype i = 0; i < experiment.axes.size() && i < cell.values.size(); ++i) {
+        const Axis& axis = experiment.axes[i];
+        const auto twins = std::count_if(experiment.axes.begin(), experiment.axes.end(),
+                                         [&](const Axis& a) { return a.knob == axis.knob; });
+        parts.append(QStringLiteral("%1 %2").arg(twins > 1 ? axisTitle(axis) : knobTitle(axis.knob),
+                                                 cell.values[i].text));
+    }
+    return parts.isEmpty() ? tr("the only cell") : parts.join(QStringLiteral(", "));
+}
+
 Table counterTable(const StoredRun& run, const QList<CounterRow>& counters) {
     Table table;
-    table.header = {tr("Host"), tr("Source"), tr("Counter")};
-    for (const Cell& cell : run.cells)
-        table.header.append(cellLabel(run.experiment, cell).replace(", ", "\n"));
-    table.header.append(tr("Spread"));
+    table.header = {tr("Host"), tr("Source"), tr("Counter"), tr("Spread")};
+    table.tips = {{},
+                  {},
+                  {},
+                  tr("How much the counter differs between the cells: (most - least) / most.\n"
+                     "Counters of fewer than 10 events per sample have none.")};
+    for (const Cell& cell : run.cells) {
+        QStringList values;
+        for (const KnobValue& value : cell.values)
+            values.append(value.text);
+        table.header.append(values.isEmpty() ? tr("All") : values.join(QLatin1Char('\n')));
+        table.tips.append(cellTitle(run.experiment, cell));
+    }
     for (const CounterRow& counter : counters) {
+        double most = 0;
+        for (const std::optional<double>& value : counter.perCell)
+            most = std::max(most, std::abs(value.value_or(0)));
+        if (most <= 0)
+            continue;
         TextTableModel::Row row = {textCell(sideName(counter.side)), textCell(counter.source),
-                                   textCell(counter.name)};
+                                   textCell(counter.name, counter.name)};
+        constexpr double kFewEvents = 10;
+        if (most >= kFewEvents) {
+            row.append(percentCell(counter.spread, 0));
+        } else {
+            TableCell few = numberCell(std::nullopt);
+            few.sort = most / kFewEvents - 1; // behind all spreads, the most events first
+            row.append(few);
+        }
         for (const std::optional<double>& value : counter.perCell)
             row.append(numberCell(value));
-        while (row.size() < 3 + run.cells.size())
+        while (row.size() < table.header.size())
             row.append(numberCell(std::nullopt));
-        TableCell spread = numberCell(counter.spread);
-        spread.text = QStringLiteral("%1 %").arg(qRound(counter.spread * 100));
-        row.append(spread);
         table.rows.append(row);
     }
     return table;
 }
 
-Table cellSummaryTable(const StoredRun& run) {
-    Table table;
-    const QString metric = mainMetric(run.experiment.test.kind);
-    table.header = axisTitles(run.experiment);
-    table.header << tr("n") << withUnit(metric) << tr("± half width") << tr("CV") << tr("Minimum")
-                 << tr("Maximum") << tr("Retransmits") << tr("Flags");
-    for (const Cell& cell : run.cells) {
+Table cellSummaryTable(const StoredRun& run, const QString& metric, Side side) {
+    struct Found {
         QList<double> values;
         QList<double> retransmits;
         QStringList flags;
-        for (const SampleRecord& sample : run.samples) {
-            if (sample.cell != cell.index || !sample.measured())
-                continue;
-            if (const auto value = metricAnywhere(sample, metric))
-                values.append(*value);
-            if (const auto value = sample.metric(QStringLiteral("retransmits")))
-                retransmits.append(*value);
-            flags.append(sample.flags);
-        }
-        flags.removeDuplicates();
-        const Summary summary = summarize(values, run.experiment.plan.confidenceLevel);
+    };
+    QHash<int, Found> found;
+    for (const SampleRecord& sample : run.samples) {
+        if (!sample.measured())
+            continue;
+        Found& cell = found[sample.cell];
+        if (const auto value = sample.metric(metric, side))
+            cell.values.append(*value);
+        if (const auto value = sample.metric(QStringLiteral("retransmits")))
+            cell.retransmits.append(*value);
+        cell.flags.append(sample.flags);
+    }
+    Table table;
+    const QString of = side == Side::Whole ? QString() : tr(" of the ") + sideName(side);
+    const MetricInfo info = metricInfo(metric);
+    table.header = axisTitles(run.experiment);
+    table.header << tr("n")
+                 << (info.unit.isEmpty()
+                         ? info.title + of
+                         : QStringLiteral("%1%2 (%3)").arg(info.title, of, info.unit))
+                 << tr("± half width") << tr("CV") << tr("Minimum") << tr("Maximum")
+                 << tr("Retransmits") << tr("Flags");
+    for (const Cell& cell : run.cells) {
+        Found measured = found.value(cell.index);
+        measured.flags.removeDuplicates();
+        const Summary summary = summarize(measured.values, run.experiment.plan.confidenceLevel);
         TextTableModel::Row row;
         for (const KnobValue& value : cell.values)
             row.append(valueCell(value));
         row.append(numberCell(static_cast<double>(summary.n)));
         row.append(numberCell(summary.mean));
         row.append(numberCell(summary.halfWidth));
-        TableCell variation = numberCell(summary.coefficientOfVariation);
-        if (summary.coefficientOfVariation)
-            variation.text =
-                QStringLiteral("%1 %").arg(*summary.coefficientOfVariation * 100, 0, 'f', 1);
-        row.append(variation);
+        row.append(summary.coefficientOfVariation ? percentCell(*summary.coefficientOfVariation, 1)
+                                                  : numberCell(std::nullopt));
         row.append(numberCell(summary.minimum));
         row.append(numberCell(summary.maximum));
-        row.append(numberCell(summarize(retransmits).mean));
-        TableCell note = textCell(flags.join(QStringLiteral("; ")), flags.join(QLatin1Char('\n')));
-        if (!flags.isEmpty())
+        row.append(numberCell(summarize(measured.retransmits).mean));
+        TableCell note = textCell(measured.flags.join(QStringLiteral("; ")),
+                                  measured.flags.join(QLatin1Char('\n')));
+        if (!measured.flags.isEmpty())
             note.icon = icon("warning");
         row.append(note);
         table.rows.append(row);
@@ -238,7 +285,7 @@ QStringList remarks(const StoredRun& run) {
             QStringLiteral("%1  %2 %3 (%4): %5")
                 .arg(timeText(sample.started), tr("sample"))
                 .arg(sample.order + 1)
-                .arg(known ? cellLabel(run.experiment, run.cells[sample.cell]) : absentText(),
+                .arg(known ? cellTitle(run.experiment, run.cells[sample.cell]) : absentText(),
                      remark));
     }
     return lines;
@@ -260,7 +307,33 @@ Table checkTable(const PreflightReport& report) {
     return table;
 }
 
-Table knobTable(const Experiment& experiment, const Cell& cell, const QList<KnobState>& knobs) {
+namespace {
+
+/// Of a test knob: what the kernel made of it in the cell's sample before.
+TableCell acceptedCell(const Axis& axis, const QList<KnobState>& earlier) {
+    QStringList accepted;
+    bool as = true;
+    for (const KnobState& state : earlier) {
+        if (state.knob != axis.knob || !state.accepted ||
+            (axis.side != Side::Both && axis.side != state.side))
+            continue;
+        if (!accepted.contains(*state.accepted))
+            accepted.append(*state.accepted);
+        as = as && *state.accepted == state.requested;
+    }
+    if (accepted.isEmpty())
+        return textCell(absentText(), tr("Known when a sample of the cell has ended, for knobs "
+                                         "that the kernel may change"));
+    TableCell cell = textCell(accepted.join(QStringLiteral(", ")),
+                              tr("As read back in the cell's sample before"));
+    cell.strong = !as;
+    return cell;
+}
+
+} // namespace
+
+Table knobTable(const Experiment& experiment, const Cell& cell, const QList<KnobState>& knobs,
+                const QList<KnobState>& earlier) {
     Table table;
     table.header = {tr("Knob"), tr("Host"), tr("Requested"), tr("Accepted"), tr("State")};
     for (qsizetype i = 0; i < experiment.axes.size() && i < cell.values.size(); ++i) {
@@ -269,22 +342,35 @@ Table knobTable(const Experiment& experiment, const Cell& cell, const QList<Knob
         if (!info || info->scope != KnobScope::Test)
             continue;
         table.rows.append({textCell(info->title, info->help), textCell(sideName(axis.side)),
-                           textCell(cell.values[i].text),
-                           textCell(absentText(), tr("A knob of the connection: what the kernel "
-                                                     "made of it is a metric of the sample")),
+                           textCell(cell.values[i].text), acceptedCell(axis, earlier),
                            textCell(tr("of the test"))});
     }
     for (const KnobState& state : knobs) {
         const auto info = knobInfo(state.knob);
+        if (info && info->scope == KnobScope::Test)
+            continue;
         TableCell accepted = textCell(state.accepted.value_or(absentText()));
         TableCell outcome = textCell(state.status, state.error);
         const bool as =
             state.status == QLatin1String("applied") || state.status == QLatin1String("unchanged");
         accepted.strong = !as;
         outcome.icon = icon(as ? "ok" : "warning");
-        table.rows.append({textCell(info ? info->title : state.knob, state.knob),
+        table.rows.append({textCell(knobTitle(state.knob), state.knob),
                            textCell(sideName(state.side)), textCell(state.requested), accepted,
                            outcome});
+    }
+    return table;
+}
+
+Table knobsUnknown(Table table) {
+    constexpr int kAccepted = 3;
+    constexpr int kState = 4;
+    for (TextTableModel::Row& row : table.rows) {
+        if (row.size() <= kState || row[kState].icon.isNull())
+            continue; // of the test
+        row[kAccepted] = textCell(absentText());
+        row[kState] = textCell(tr("unknown: the sample failed"));
+        row[kState].icon = icon("warning");
     }
     return table;
 }

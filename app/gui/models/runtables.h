@@ -12,12 +12,22 @@ namespace knobscope {
 struct Table {
     QStringList header;
     QList<TextTableModel::Row> rows;
+    QStringList tips = {}; ///< of the headings
 };
 
-/// One row a counter: host, source, counter, mean delta per sample in each cell, spread.
+/// Columns of a counter table that say which counter it is: host, source, counter, spread.
+inline constexpr int kCounterNames = 4;
+inline constexpr int kCounterSpread = 3;
+/// "Window 64K, tcp_limit_output_bytes 16384": a cell as windows name it.
+[[nodiscard]] QString cellTitle(const Experiment& experiment, const Cell& cell);
+/// "Window, tcp_limit_output_bytes (sender)"
+[[nodiscard]] QStringList axisTitles(const Experiment& experiment);
+/// One row a counter: host, source, counter, spread, mean delta per sample in each cell. Counters
+/// of so few events that their spread says nothing have none and stand last; those that are 0
+/// everywhere are left out.
 [[nodiscard]] Table counterTable(const StoredRun& run, const QList<CounterRow>& counters);
-/// One row a cell: knob values, n, mean, ±, CV, minimum, maximum, retransmits, flags.
-[[nodiscard]] Table cellSummaryTable(const StoredRun& run);
+/// One row a cell: knob values, n, mean, ±, CV, minimum, maximum of the metric, retransmits, flags.
+[[nodiscard]] Table cellSummaryTable(const StoredRun& run, const QString& metric, Side side);
 /// One row an attempt, in the order measured.
 [[nodiscard]] Table sampleTable(const StoredRun& run);
 [[nodiscard]] QStringList sampleHeader(const Experiment& experiment);
@@ -29,8 +39,11 @@ struct Table {
 [[nodiscard]] QStringList remarks(const StoredRun& run);
 /// One row a check of a preflight.
 [[nodiscard]] Table checkTable(const PreflightReport& report);
-/// Host knobs of a sample, after the test knobs of its cell.
+/// Host knobs of a sample, after the test knobs of its cell. What the kernel makes of test knobs
+/// is known when a sample ends: `earlier` has it, from the cell's sample before.
 [[nodiscard]] Table knobTable(const Experiment& experiment, const Cell& cell,
-                              const QList<KnobState>& knobs);
+                              const QList<KnobState>& knobs, const QList<KnobState>& earlier = {});
+/// The same when the sample failed: nobody knows how the host knobs stand.
+[[nodiscard]] Table knobsUnknown(Table table);
 
 } // namespace knobscope

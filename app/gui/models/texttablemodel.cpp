@@ -3,16 +3,55 @@
 
 #include <QFont>
 
+#include <algorithm>
+#include <cmath>
+
 namespace knobscope {
 
-void TextTableModel::setTable(const QStringList& header, const QList<Row>& rows) {
+void TextTableModel::setTable(const QStringList& header, const QList<Row>& rows,
+                              const QStringList& tips) {
     beginResetModel();
     m_header = header;
+    m_tips = tips;
     m_rows = rows;
+    m_spans = QList<Span>(header.size());
+    for (const Row& row : rows)
+        countDecimals(row);
     endResetModel();
 }
 
+void TextTableModel::countDecimals(const Row& row) {
+    for (qsizetype column = 0; column < qMin(row.size(), m_spans.size()); ++column) {
+        if (!row[column].value || !std::isfinite(*row[column].value))
+            continue;
+        const double value = std::abs(*row[column].value);
+        Span& span = m_spans[column];
+        span.whole = span.whole && value == std::trunc(value);
+        span.most = std::max(span.most, value);
+        if (value > 0)
+            span.least = span.least > 0 ? std::min(span.least, value) : value;
+    }
+}
+
+/// Four digits of the largest number, and two of the smallest where that does not get too long.
+QString TextTableModel::textOf(const TableCell& cell, int column) const {
+    if (!cell.value || !std::isfinite(*cell.value) || column >= m_spans.size())
+        return cell.text;
+    const Span& span = m_spans[column];
+    if (span.whole)
+        return QString::number(*cell.value, 'f', 0);
+    const auto digits = [](int wanted, double value) {
+        return std::clamp(wanted - 1 - static_cast<int>(std::floor(std::log10(value))), 0, 6);
+    };
+    constexpr double kLarge = 1000;
+    const int forSmall = std::min(digits(2, span.least), span.most >= kLarge ? 1 : 2);
+    return QString::number(*cell.value, 'f', std::max(digits(4, span.most), forSmall));
+}
+
 void TextTableModel::appendRow(const Row& row) {
+    countDecimals(row);
+    if (!m_rows.isEmpty()) // the rows above may need as many decimals
+        emit dataChanged(index(0, 0), index(rowCount() - 1, columnCount() - 1), {Qt::DisplayRole});
     const auto at = static_cast<int>(m_rows.size());
     beginInsertRows({}, at, at);
     m_rows.append(row);
@@ -36,7 +75,7 @@ QVariant TextTableModel::data(const QModelIndex& index, int role) const {
     const TableCell& cell = row[index.column()];
     switch (role) {
     case Qt::DisplayRole:
-        return cell.text;
+        return textOf(cell, index.column());
     case kSortRole:
         return cell.sort.isValid() ? cell.sort : QVariant(cell.text);
     case Qt::ToolTipRole:
@@ -64,6 +103,9 @@ QVariant TextTableModel::headerData(int section, Qt::Orientation orientation, in
         const bool number = section >= 0 && section < first.size() && first[section].number;
         return QVariant::fromValue((number ? Qt::AlignRight : Qt::AlignLeft) | Qt::AlignVCenter);
     }
+    if (role == Qt::ToolTipRole && orientation == Qt::Horizontal && section >= 0 &&
+        section < m_tips.size() && !m_tips[section].isEmpty())
+        return m_tips[section];
     if (role != Qt::DisplayRole || section < 0)
         return {};
     if (orientation == Qt::Vertical)

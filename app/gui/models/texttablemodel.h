@@ -4,6 +4,8 @@
 #include <QAbstractTableModel>
 #include <QIcon>
 
+#include <optional>
+
 namespace knobscope {
 
 /// One cell of a read-only table.
@@ -13,6 +15,8 @@ struct TableCell {
     QString toolTip = {};
     QIcon icon = {};
     bool number = false; ///< aligned right
+    /// What `text` writes, where it is a plain number: a column has one number of decimals.
+    std::optional<double> value = {};
     bool strong = false; ///< bold: something the reader must see
 };
 
@@ -26,8 +30,8 @@ public:
 
     using QAbstractTableModel::QAbstractTableModel;
 
-    /// Rows shorter than the header have empty cells at the end.
-    void setTable(const QStringList& header, const QList<Row>& rows);
+    /// Rows shorter than the header have empty cells at the end. `tips` explain the headings.
+    void setTable(const QStringList& header, const QList<Row>& rows, const QStringList& tips = {});
     void appendRow(const Row& row);
 
     [[nodiscard]] int rowCount(const QModelIndex& parent = {}) const override;
@@ -37,7 +41,18 @@ public:
                                       int role) const override;
 
 private:
+    [[nodiscard]] QString textOf(const TableCell& cell, int column) const;
+    void countDecimals(const Row& row);
+
+    /// What a column's numbers need.
+    struct Span {
+        bool whole = true;
+        double least = 0; ///< not counting zeros
+        double most = 0;
+    };
     QStringList m_header;
+    QStringList m_tips;
+    QList<Span> m_spans;
     QList<Row> m_rows;
 };
 

@@ -3,6 +3,7 @@
 
 #include "app/figure/curvefigure.h"
 #include "app/gui/format.h"
+#include "app/gui/looks.h"
 #include "core/model/metrics.h"
 
 #include <qcustomplot.h>
@@ -59,9 +60,12 @@ CurveView::CurveView(QWidget* parent)
     m_note->setObjectName("curveNote");
     m_plot->setObjectName("curvePlot");
     m_plot->setAccessibleName(tr("Curve of the run"));
-    m_plot->setMinimumHeight(200);
+    m_plot->setMinimumHeight(140);
+    m_plot->setMinimumWidth(200);
     m_plot->setMouseTracking(true);
-    m_note->setForegroundRole(QPalette::PlaceholderText);
+    makeHint(m_note);
+    letWrap(m_note);
+    m_note->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
     m_metric->setMaxVisibleItems(25);
 
     auto* choices = new QHBoxLayout;
@@ -76,8 +80,7 @@ CurveView::CurveView(QWidget* parent)
     add(tr("Me&tric:"), m_metric);
     add(tr("&Of:"), m_side);
     add(tr("A&gainst:"), m_axis);
-    choices->addStretch(1);
-    choices->addWidget(m_note);
+    choices->addWidget(m_note, 1);
     auto* layout = new QVBoxLayout(this);
     layout->setContentsMargins(0, 0, 0, 0);
     layout->addLayout(choices);
@@ -105,8 +108,7 @@ void CurveView::fillAxes() {
     const QSignalBlocker quiet(m_axis);
     m_axis->clear();
     for (const Axis& axis : m_run->experiment.axes) {
-        const auto info = knobInfo(axis.knob);
-        m_axis->addItem(info ? info->title : axis.knob);
+        m_axis->addItem(knobTitle(axis.knob));
     }
     m_axis->setCurrentIndex(defaultXAxis(m_run->experiment));
     m_axis->setEnabled(m_axis->count() > 1);
@@ -145,12 +147,27 @@ void CurveView::fillSides() {
 void CurveView::compute() {
     if (!m_run)
         return;
-    m_curves = curvesOf(*m_run, qMax(0, m_axis->currentIndex()), m_metric->currentData().toString(),
-                        static_cast<Side>(m_side->currentData().toInt()));
+    m_curves = curvesOf(*m_run, qMax(0, m_axis->currentIndex()), metric(), side());
     m_note->setText(m_curves ? tr("bars: %1 % confidence interval of the mean")
                                    .arg(numberText(m_curves->level * 100))
                              : m_curves.error().text());
     redraw();
+    emit metricChanged();
+}
+
+QString CurveView::metric() const {
+    return m_metric->currentData().toString();
+}
+
+Side CurveView::side() const {
+    return m_side->currentIndex() < 0 ? Side::Whole
+                                      : static_cast<Side>(m_side->currentData().toInt());
+}
+
+void CurveView::changeEvent(QEvent* event) {
+    QWidget::changeEvent(event);
+    if (event->type() == QEvent::PaletteChange)
+        redraw();
 }
 
 void CurveView::redraw() {
@@ -172,9 +189,10 @@ void CurveView::explain(const QPoint& position) {
         for (const QCPGraphData& point : *graph->data()) {
             const double dx = graph->keyAxis()->coordToPixel(point.key) - position.x();
             const double dy = graph->valueAxis()->coordToPixel(point.value) - position.y();
-            if (dx * dx + dy * dy >= nearest)
+            const double distance = dx * dx + dy * dy;
+            if (!(distance < nearest)) // also at gaps, which are nowhere
                 continue;
-            nearest = dx * dx + dy * dy;
+            nearest = distance;
             text = graph->name().isEmpty()
                        ? numberText(point.value)
                        : QStringLiteral("%1: %2").arg(graph->name(), numberText(point.value));

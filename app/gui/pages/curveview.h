@@ -23,7 +23,15 @@ public:
     /// What is shown; BadInput when the run has no such curve.
     [[nodiscard]] const Result<CurveSet>& curves() const { return m_curves; }
 
+    [[nodiscard]] QString metric() const;
+    [[nodiscard]] Side side() const;
+
+signals:
+    /// Another metric or another end is shown.
+    void metricChanged();
+
 protected:
+    void changeEvent(QEvent* event) override;
     void resizeEvent(QResizeEvent* event) override;
 
 private:

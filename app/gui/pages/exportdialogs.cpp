@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/pages/exportdialogs.h"
 
+#include "app/gui/looks.h"
 #include "app/gui/wizard/experimentpage.h"
 
 #include <QComboBox>
 #include <QDialogButtonBox>
+#include <QDir>
 #include <QDoubleSpinBox>
 #include <QFileDialog>
 #include <QFileInfo>
@@ -12,6 +14,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMessageBox>
 #include <QPushButton>
 #include <QRegularExpression>
 
@@ -119,6 +122,7 @@ void FigureDialog::browse() {
     dialog->setAcceptMode(QFileDialog::AcceptSave);
     connect(dialog, &QFileDialog::fileSelected, this, [this](const QString& path) {
         m_path->setText(path);
+        m_replaceable = path;
         const int format = m_format->findData(QFileInfo(path).suffix().toLower());
         if (format >= 0)
             m_format->setCurrentIndex(format);
@@ -137,6 +141,24 @@ FigureStyle FigureDialog::style() const {
 
 void FigureDialog::accept() {
     const QString path = m_path->text().trimmed();
+    if (path == m_replaceable || !QFileInfo::exists(path)) {
+        write(path);
+        return;
+    }
+    auto* question =
+        new QMessageBox(QMessageBox::Warning, tr("Export figure"),
+                        tr("The file is there already. Replace it?"), QMessageBox::Cancel, this);
+    question->setObjectName("replaceQuestion");
+    question->setInformativeText(path);
+    question->setAttribute(Qt::WA_DeleteOnClose);
+    QPushButton* replace = question->addButton(tr("&Replace"), QMessageBox::DestructiveRole);
+    replace->setObjectName("replaceConfirmed");
+    preferCancel(question);
+    connect(replace, &QPushButton::clicked, this, [this, path] { write(path); });
+    question->open();
+}
+
+void FigureDialog::write(const QString& path) {
     const Result<void> written = exportFigure(m_curves, style(), path);
     setErrorText(m_error, written ? QString() : written.error().text());
     if (!written)
@@ -146,7 +168,8 @@ void FigureDialog::accept() {
 }
 
 CsvDialog::CsvDialog(const QString& suggestedFolder, QWidget* parent)
-    : QDialog(parent), m_folder(new QLineEdit(suggestedFolder, this)) {
+    : QDialog(parent), m_folder(new QLineEdit(suggestedFolder, this)),
+      m_replaced(makeErrorLabel("csvReplaced", this)) {
     setObjectName("csvDialog");
     setWindowTitle(tr("Export CSV"));
     setAttribute(Qt::WA_DeleteOnClose);
@@ -154,16 +177,35 @@ CsvDialog::CsvDialog(const QString& suggestedFolder, QWidget* parent)
     auto* browseButton = new QPushButton(tr("&Browse…"), this);
     connect(browseButton, &QPushButton::clicked, this, &CsvDialog::browse);
     auto* text = new QLabel(tr("Writes samples.csv, cells.csv, counters.csv, environment.csv, "
-                               "dictionary.json and experiment.json into the folder. Files of "
-                               "these names are replaced."),
+                               "dictionary.json and experiment.json into the folder."),
                             this);
     text->setWordWrap(true);
     auto* form = new QFormLayout(this);
     form->addRow(text);
     form->addRow(labelFor(tr("&Folder:"), m_folder), withBrowse(m_folder, browseButton));
-    form->addRow(exportButtons(this));
+    form->addRow(m_replaced);
+    QDialogButtonBox* buttons = exportButtons(this);
+    m_write = buttons->findChild<QPushButton*>(QStringLiteral("exportButton"));
+    form->addRow(buttons);
     setMinimumWidth(520);
+    connect(m_folder, &QLineEdit::textChanged, this, &CsvDialog::follow);
+    follow();
     connect(this, &QDialog::accepted, this, [this] { emit chosen(m_folder->text().trimmed()); });
+}
+
+/// Says which files are replaced, before they are.
+void CsvDialog::follow() {
+    const QDir folder(m_folder->text().trimmed());
+    QStringList there;
+    for (const char* name : {"samples.csv", "cells.csv", "counters.csv", "environment.csv",
+                             "dictionary.json", "experiment.json"}) {
+        if (!m_folder->text().trimmed().isEmpty() && folder.exists(QLatin1String(name)))
+            there.append(QLatin1String(name));
+    }
+    setErrorText(m_replaced, there.isEmpty()
+                                 ? QString()
+                                 : tr("Replaced there: %1").arg(there.join(QStringLiteral(", "))));
+    m_write->setText(there.isEmpty() ? tr("&Export") : tr("&Replace and export"));
 }
 
 void CsvDialog::browse() {

@@ -10,6 +10,7 @@ class QDialogButtonBox;
 class QDoubleSpinBox;
 class QLabel;
 class QLineEdit;
+class QPushButton;
 
 namespace knobscope {
 
@@ -20,6 +21,7 @@ class FigureDialog : public QDialog {
 public:
     FigureDialog(CurveSet curves, const QString& suggestedPath, QWidget* parent = nullptr);
 
+    /// Asks first where the file is there already.
     void accept() override;
 
 signals:
@@ -30,9 +32,11 @@ private:
     void followStyle();
     void followFormat();
     void browse();
+    void write(const QString& path);
     [[nodiscard]] FigureStyle style() const;
 
     CurveSet m_curves;
+    QString m_replaceable; ///< the file dialog has asked about this one
     QLineEdit* m_path;
     QComboBox* m_format;
     QComboBox* m_style;
@@ -53,8 +57,11 @@ signals:
 
 private:
     void browse();
+    void follow();
 
     QLineEdit* m_folder;
+    QLabel* m_replaced;
+    QPushButton* m_write = nullptr;
 };
 
 } // namespace knobscope

@@ -3,6 +3,7 @@
 
 #include "app/gui/format.h"
 #include "app/gui/icons.h"
+#include "app/gui/looks.h"
 #include "app/gui/pages/liveplot.h"
 #include "app/gui/pages/tables.h"
 #include "app/gui/runsession.h"
@@ -27,6 +28,18 @@ QString sampleResult(const Experiment& experiment, const SampleRecord& sample) {
         return LivePage::tr("failed");
     const MetricInfo metric = metricInfo(mainMetric(experiment.test.kind));
     return QStringLiteral("%1 %2").arg(numberText(sample.metric(metric.name)), metric.unit);
+}
+
+/// Two splitters one above the other, parted at the same place.
+void keepInLine(QSplitter* one, QSplitter* other) {
+    for (QSplitter* splitter : {one, other}) {
+        QSplitter* twin = splitter == one ? other : one;
+        for (int part : {0, 1})
+            splitter->setStretchFactor(part, 1);
+        splitter->setSizes({1000, 1000});
+        QObject::connect(splitter, &QSplitter::splitterMoved, twin,
+                         [splitter, twin] { twin->setSizes(splitter->sizes()); });
+    }
 }
 
 QWidget* titled(const QString& title, QWidget* content, QWidget* parent) {
@@ -67,13 +80,11 @@ void LivePage::build() {
     large.setPointSizeF(large.pointSizeF() * 1.3);
     large.setBold(true);
     m_title->setFont(large);
-    m_title->setTextFormat(Qt::PlainText);
+    for (QLabel* label : {m_title, m_cell, m_phase})
+        letWrap(label);
     QFont strong = m_cell->font();
     strong.setBold(true);
     m_cell->setFont(strong);
-    m_cell->setWordWrap(true);
-    m_cell->setTextFormat(Qt::PlainText);
-    m_phase->setTextFormat(Qt::PlainText);
     m_stop->setToolTip(tr("Ends the run and puts every knob back. It can be resumed later"));
     m_progress->setFormat(tr("%v of %m samples"));
     m_log->setReadOnly(true);
@@ -95,13 +106,10 @@ void LivePage::build() {
     auto* upper = new QSplitter(Qt::Horizontal, this);
     upper->addWidget(now);
     upper->addWidget(m_plot);
-    upper->setStretchFactor(0, 2);
-    upper->setStretchFactor(1, 3);
     auto* lower = new QSplitter(Qt::Horizontal, this);
     lower->addWidget(titled(tr("Samples so far"), m_samples, lower));
     lower->addWidget(titled(tr("Log"), m_log, lower));
-    lower->setStretchFactor(0, 3);
-    lower->setStretchFactor(1, 2);
+    keepInLine(upper, lower);
     auto* split = new QSplitter(Qt::Vertical, this);
     split->addWidget(upper);
     split->addWidget(lower);
@@ -121,7 +129,7 @@ void LivePage::connectSession() {
     connect(m_stop, &QPushButton::clicked, &m_session, &RunSession::stop);
     connect(&m_session, &RunSession::prepared, this, &LivePage::begin);
     connect(&m_session, &RunSession::phaseChanged, this, [this](const QString& phase) {
-        m_phase->setText(phase);
+        m_phase->setText(breakable(phase));
         log(phase);
     });
     connect(&m_session, &RunSession::sampleStarted, this, &LivePage::showSample);
@@ -136,7 +144,8 @@ void LivePage::connectSession() {
 void LivePage::begin(const Experiment& experiment, const QList<SampleRecord>& samples) {
     m_experiment = experiment;
     m_cells = expandMatrix(experiment);
-    m_title->setText(experiment.name);
+    m_title->setText(breakable(experiment.name));
+    m_accepted.clear();
     m_phase->setText(tr("Beginning"));
     m_cell->setText(tr("No sample yet"));
     m_remaining->clear();
@@ -158,9 +167,12 @@ void LivePage::showSample(const SampleStart& sample) {
                                          : tr("Measuring, block %1, attempt %2")
                                                .arg(QString::number(sample.block + 1),
                                                     QString::number(sample.attempt + 1)));
-    m_cell->setText(sample.label);
-    if (sample.cell >= 0 && sample.cell < m_cells.size())
-        m_knobs->setTable(knobTable(m_experiment, m_cells[sample.cell], sample.knobs));
+    if (sample.cell >= 0 && sample.cell < m_cells.size()) {
+        m_cell->setText(cellTitle(m_experiment, m_cells[sample.cell]));
+        m_knobsShown = knobTable(m_experiment, m_cells[sample.cell], sample.knobs,
+                                 m_accepted.value(sample.cell));
+        m_knobs->setTable(m_knobsShown);
+    }
     m_plot->begin(mainMetric(m_experiment.test.kind) == QLatin1String("transactions_s"),
                   m_experiment.test.seconds + m_experiment.test.warmupSeconds);
 }
@@ -174,10 +186,14 @@ void LivePage::showProgress(const RunProgress& progress) {
 void LivePage::addSample(const SampleRecord& sample) {
     m_samples->appendRow(sampleRow(m_experiment, m_cells, sample));
     m_samples->scrollToBottom();
+    if (sample.measured())
+        m_accepted[sample.cell] = sample.knobs;
+    else
+        m_knobs->setTable(knobsUnknown(m_knobsShown));
     const bool known = sample.cell >= 0 && sample.cell < m_cells.size();
     log(tr("Sample %1, %2: %3")
             .arg(QString::number(sample.order + 1),
-                 known ? cellLabel(m_experiment, m_cells[sample.cell]) : absentText(),
+                 known ? cellTitle(m_experiment, m_cells[sample.cell]) : absentText(),
                  sampleResult(m_experiment, sample)));
     for (const QString& flag : sample.flags)
         log(flag);
@@ -185,7 +201,7 @@ void LivePage::addSample(const SampleRecord& sample) {
 
 void LivePage::log(const QString& line) {
     m_log->appendPlainText(QStringLiteral("%1  %2").arg(
-        QTime::currentTime().toString(QStringLiteral("HH:mm:ss")), line));
+        QTime::currentTime().toString(QStringLiteral("HH:mm:ss")), unbroken(line)));
 }
 
 void LivePage::showStopping() {
@@ -203,8 +219,11 @@ void LivePage::end(const RunOutcome& outcome) {
     m_phase->setText(outcome.status == ExitStatus::AllWell ? tr("Finished")
                      : outcome.status == ExitStatus::Cancelled
                          ? tr("Stopped")
-                         : tr("Ended: %1").arg(outcome.message));
-    log(m_phase->text());
+                         : tr("Ended: %1").arg(breakable(outcome.message)));
+    m_knobs->setTable({});
+    log(outcome.status == ExitStatus::AllWell || outcome.status == ExitStatus::Cancelled
+            ? m_phase->text()
+            : tr("Ended: %1").arg(outcome.message));
 }
 
 } // namespace knobscope

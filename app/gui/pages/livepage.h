@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "app/gui/models/runtables.h"
 #include "core/run/runcontroller.h"
 
 #include <QWidget>
@@ -36,6 +37,8 @@ private:
     RunSession& m_session;
     Experiment m_experiment;
     QList<Cell> m_cells;
+    Table m_knobsShown;
+    QMap<int, QList<KnobState>> m_accepted; ///< by cell: as its last sample read them back
     QLabel* m_title;
     QLabel* m_phase;
     QProgressBar* m_progress;

@@ -3,6 +3,7 @@
 
 #include "app/gui/icons.h"
 #include "app/gui/job.h"
+#include "app/gui/looks.h"
 #include "app/gui/models/runlistmodel.h"
 #include "db/runrepository.h"
 
@@ -10,6 +11,7 @@
 #include <QLabel>
 #include <QLineEdit>
 #include <QPushButton>
+#include <QScrollBar>
 #include <QShortcut>
 #include <QSortFilterProxyModel>
 #include <QStackedWidget>
@@ -27,6 +29,20 @@ Result<QList<RunInfo>> readRuns(const QString& database) {
 }
 
 } // namespace
+
+/// Says so when no run passes the filter.
+class RunTable : public QTableView {
+public:
+    using QTableView::QTableView;
+    QString filter;
+
+protected:
+    void paintEvent(QPaintEvent* event) override {
+        QTableView::paintEvent(event);
+        if (model()->rowCount() == 0 && !filter.isEmpty())
+            paintNote(this, RunListPage::tr("No run matches \"%1\".").arg(filter));
+    }
+};
 
 RunListPage::RunListPage(const AppContext& context, QWidget* parent)
     : QWidget(parent), m_context(context), m_model(new RunListModel(this)),
@@ -51,7 +67,7 @@ QWidget* RunListPage::buildList() {
     m_filter->setPlaceholderText(tr("Filter by name, host or knob"));
     m_filter->setAccessibleName(tr("Filter"));
     m_filter->setClearButtonEnabled(true);
-    m_table = new QTableView(page);
+    m_table = new RunTable(page);
     m_table->setObjectName("runTable");
     m_table->setAccessibleName(tr("Runs"));
     m_table->setModel(m_proxy);
@@ -89,8 +105,12 @@ QWidget* RunListPage::buildList() {
     layout->addLayout(top);
     layout->addWidget(m_table, 1);
 
-    connect(m_filter, &QLineEdit::textChanged, m_proxy,
-            &QSortFilterProxyModel::setFilterFixedString);
+    connect(m_filter, &QLineEdit::textChanged, this, [this](const QString& text) {
+        m_table->filter = text;
+        m_proxy->setFilterFixedString(text);
+        m_table->viewport()->update();
+        updateButtons();
+    });
     connect(m_table, &QTableView::activated, this, &RunListPage::openSelected);
     connect(m_table->selectionModel(), &QItemSelectionModel::selectionChanged, this,
             &RunListPage::updateButtons);
@@ -165,22 +185,38 @@ void RunListPage::reload() {
 
 void RunListPage::display(const QList<RunInfo>& runs) {
     const auto before = selected();
+    const int scrolled = m_table->verticalScrollBar()->value();
+    const bool grown = m_model->rowCount() != runs.size();
     if (m_wanted == 0 && before)
         m_wanted = before->id;
     m_model->setRuns(runs);
     m_stack->setCurrentIndex(runs.isEmpty() ? 2 : 1);
+    if (grown) // else the widths are the user's
+        fitColumns();
+    const bool moved = !before || before->id != m_wanted;
+    selectRun(m_wanted);
+    if (!moved)
+        m_table->verticalScrollBar()->setValue(scrolled);
+    m_wanted = 0;
+    if (!selected() && m_proxy->rowCount() > 0)
+        m_table->selectRow(0);
+    updateButtons();
+    emit loaded(static_cast<int>(runs.size()));
+}
+
+void RunListPage::fitColumns() {
     m_table->resizeColumnsToContents();
     for (int column = 0; column < RunListModel::ColumnCount; ++column) {
         constexpr int kWidest = 420;
         m_table->setColumnWidth(column, qMin(m_table->columnWidth(column) + 12, kWidest));
     }
     m_table->horizontalHeader()->setStretchLastSection(true);
-    selectRun(m_wanted);
-    m_wanted = 0;
-    if (!selected() && m_proxy->rowCount() > 0)
-        m_table->selectRow(0);
+}
+
+void RunListPage::setBusy(bool busy, qint64 measured) {
+    m_busy = busy;
+    m_measured = measured;
     updateButtons();
-    emit loaded(static_cast<int>(runs.size()));
 }
 
 void RunListPage::selectRun(qint64 run) {
@@ -205,8 +241,14 @@ std::optional<RunInfo> RunListPage::selected() const {
 void RunListPage::updateButtons() {
     const auto run = selected();
     m_open->setEnabled(run.has_value());
-    m_resume->setEnabled(run && run->resumable);
-    m_delete->setEnabled(run.has_value());
+    m_resume->setEnabled(run && run->resumable && !m_busy);
+    // A run that another program measures is running too; only a dead one can be resumed.
+    const bool measured =
+        run && (run->id == m_measured || (run->state == RunState::Running && !run->resumable));
+    m_delete->setEnabled(run && !measured);
+    m_delete->setToolTip(!measured               ? QString()
+                         : run->id == m_measured ? tr("It is being measured: stop it first")
+                                                 : tr("Another program is measuring it"));
     emit selectionChanged();
 }
 

@@ -13,11 +13,11 @@ class QLineEdit;
 class QPushButton;
 class QSortFilterProxyModel;
 class QStackedWidget;
-class QTableView;
 
 namespace knobscope {
 
 class RunListModel;
+class RunTable;
 
 /// First page: the runs of the database, or, when there are none, how to make one.
 class RunListPage : public QWidget {
@@ -28,6 +28,9 @@ public:
     /// Reads the list anew, in the background.
     void reload();
     void selectRun(qint64 run);
+    /// What this program is doing: no second run may begin, and `measured` (0: not known) is not
+    /// to be deleted.
+    void setBusy(bool busy, qint64 measured);
     [[nodiscard]] std::optional<RunInfo> selected() const;
 
 signals:
@@ -45,17 +48,20 @@ private:
     QWidget* buildEmpty();
     void display(const QList<RunInfo>& runs);
     void updateButtons();
+    void fitColumns();
     void openSelected();
 
     const AppContext& m_context;
     RunListModel* m_model;
     QSortFilterProxyModel* m_proxy;
     QStackedWidget* m_stack;
-    QTableView* m_table = nullptr;
+    RunTable* m_table = nullptr;
     QLineEdit* m_filter = nullptr;
     QPushButton* m_open = nullptr;
     QPushButton* m_resume = nullptr;
     QPushButton* m_delete = nullptr;
+    bool m_busy = false;
+    qint64 m_measured = 0;
     qint64 m_wanted = 0; ///< to be selected when the list arrives
 };
 

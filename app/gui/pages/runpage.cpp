@@ -4,6 +4,7 @@
 #include "app/gui/format.h"
 #include "app/gui/icons.h"
 #include "app/gui/job.h"
+#include "app/gui/looks.h"
 #include "app/gui/models/runlistmodel.h"
 #include "app/gui/pages/curveview.h"
 #include "app/gui/pages/exportdialogs.h"
@@ -28,7 +29,6 @@ struct RunPage::Content {
     std::shared_ptr<const StoredRun> run; ///< null: error says why
     Error error;
     Table counters;
-    Table cells;
     Table samples;
     Table environment;
     QStringList remarks;
@@ -36,22 +36,36 @@ struct RunPage::Content {
 
 namespace {
 
+/// Between a stop and going on nothing is measured, so a run's first and last moment do not tell.
+double measuredSeconds(const StoredRun& run) {
+    double seconds = 0;
+    for (const SampleRecord& sample : run.samples) {
+        if (sample.started.isValid() && sample.ended.isValid())
+            seconds += static_cast<double>(sample.started.msecsTo(sample.ended)) / 1000;
+    }
+    return seconds;
+}
+
 QString summaryOf(const StoredRun& run) {
     const RunInfo& info = run.info;
     QStringList parts = {stateText(info), RunPage::tr("started %1").arg(timeText(info.started))};
-    if (info.ended.isValid())
-        parts.append(RunPage::tr("took %1").arg(
-            durationText(static_cast<double>(info.started.secsTo(info.ended)))));
+    if (const double seconds = measuredSeconds(run); seconds > 0)
+        parts.append(RunPage::tr("measured for %1").arg(durationText(seconds)));
     parts.append(info.sender == info.receiver
                      ? RunPage::tr("on %1").arg(info.sender)
                      : RunPage::tr("from %1 to %2").arg(info.sender, info.receiver));
+    const bool unfinished =
+        info.state != RunState::Finished && info.samplesPlanned > info.samplesDone;
     const auto samples = [](int count) {
         return counted(count, RunPage::tr("sample"), RunPage::tr("samples"));
     };
     parts.append(RunPage::tr("%1, %2, %3")
-                     .arg(info.testKind,
+                     .arg(testKindTitle(info.testKind),
                           counted(run.cells.size(), RunPage::tr("cell"), RunPage::tr("cells")),
-                          samples(info.samplesDone)));
+                          unfinished ? RunPage::tr("%1 of %2")
+                                           .arg(info.samplesDone)
+                                           .arg(samples(info.samplesPlanned))
+                                     : samples(info.samplesDone)));
     if (info.samplesFailed > 0)
         parts.append(RunPage::tr("%1 failed").arg(samples(info.samplesFailed)));
     return parts.join(QStringLiteral("  ·  "));
@@ -65,6 +79,7 @@ RunPage::RunPage(const AppContext& context, QWidget* parent)
       m_csvButton(new QPushButton(icon("csv"), tr("Export &CSV…"), this)),
       m_resume(new QPushButton(icon("start"), tr("Res&ume"), this)), m_curve(new CurveView(this)),
       m_tabs(new QTabWidget(this)), m_counterFilter(new QLineEdit(this)),
+      m_counterHint(new QLabel(this)),
       m_counters(new ResultTable("counters", tr("Counters that moved"), this)),
       m_cells(new ResultTable("cells", tr("Cells"), this)),
       m_samples(new ResultTable("samples", tr("Samples"), this)),
@@ -83,6 +98,7 @@ RunPage::RunPage(const AppContext& context, QWidget* parent)
     connect(m_figureButton, &QPushButton::clicked, this, &RunPage::exportFigureAs);
     connect(m_csvButton, &QPushButton::clicked, this, &RunPage::exportCsvTo);
     connect(m_resume, &QPushButton::clicked, this, [this] { emit resumeRequested(m_wanted); });
+    connect(m_curve, &CurveView::metricChanged, this, &RunPage::showCells);
     connect(m_counterFilter, &QLineEdit::textChanged, m_counters, &ResultTable::setFilter);
 }
 
@@ -92,9 +108,8 @@ QWidget* RunPage::buildHead() {
     large.setPointSizeF(large.pointSizeF() * 1.3);
     large.setBold(true);
     m_title->setFont(large);
-    m_title->setTextFormat(Qt::PlainText);
-    m_summary->setTextFormat(Qt::PlainText);
-    m_summary->setWordWrap(true);
+    letWrap(m_title);
+    letWrap(m_summary);
     m_figureButton->setToolTip(tr("PDF, SVG or PNG of the curve, sized for a paper or a slide"));
     m_csvButton->setToolTip(tr("Samples, cells, counters and environment as CSV files"));
     m_resume->setToolTip(tr("Measures what is still missing"));
@@ -115,11 +130,14 @@ QWidget* RunPage::buildCounters() {
     m_counterFilter->setPlaceholderText(tr("Filter: Retrans, ethtool, receiver…"));
     m_counterFilter->setAccessibleName(tr("Filter of counters"));
     m_counterFilter->setClearButtonEnabled(true);
-    auto* text = new QLabel(tr("Mean change per sample in each cell"), page);
-    text->setForegroundRole(QPalette::PlaceholderText);
+    makeHint(m_counterHint);
+    letWrap(m_counterHint);
+    m_counterHint->setAlignment(Qt::AlignRight | Qt::AlignVCenter);
+    m_counters->freeze(kCounterNames);
+    m_counters->sortFirstBy(kCounterSpread);
     auto* top = new QHBoxLayout;
     top->addWidget(m_counterFilter, 1);
-    top->addWidget(text);
+    top->addWidget(m_counterHint, 1);
     auto* layout = new QVBoxLayout(page);
     layout->addLayout(top);
     layout->addWidget(m_counters, 1);
@@ -161,7 +179,6 @@ void RunPage::open(qint64 run) {
                 return content;
             }
             content.counters = counterTable(*stored, countersThatMoved(*stored));
-            content.cells = cellSummaryTable(*stored);
             content.samples = sampleTable(*stored);
             content.environment = environmentTable(*stored);
             content.remarks = remarks(*stored);
@@ -180,11 +197,16 @@ void RunPage::display(const Content& content) {
         return;
     }
     m_run = content.run;
-    m_title->setText(m_run->info.name);
-    m_summary->setText(summaryOf(*m_run));
+    m_title->setText(breakable(m_run->info.name));
+    m_summary->setText(breakable(summaryOf(*m_run)));
     m_curve->setRun(m_run);
     m_counters->setTable(content.counters);
-    m_cells->setTable(content.cells);
+    showCells();
+    m_counterHint->setText(
+        m_run->experiment.axes.isEmpty()
+            ? tr("Mean change per sample")
+            : tr("Mean change per sample, for each %1")
+                  .arg(axisTitles(m_run->experiment).join(QStringLiteral(" × "))));
     m_samples->setTable(content.samples);
     m_environment->setTable(content.environment);
     m_remarks->setPlainText(content.remarks.join(QLatin1Char('\n')));
@@ -193,6 +215,12 @@ void RunPage::display(const Content& content) {
                                                  : tr("Remar&ks (%1)").arg(content.remarks.size()));
     setBusy(m_busy);
     emit opened(m_wanted);
+}
+
+/// The cells are summed up by what the curve shows.
+void RunPage::showCells() {
+    if (m_run)
+        m_cells->setTable(cellSummaryTable(*m_run, m_curve->metric(), m_curve->side()));
 }
 
 void RunPage::setBusy(bool busy) {

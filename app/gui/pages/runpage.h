@@ -49,6 +49,7 @@ private:
     QWidget* buildCounters();
     void build();
     void display(const Content& content);
+    void showCells();
     void writeCsv(const QString& folder);
     [[nodiscard]] QString suggestedName() const;
 
@@ -64,6 +65,7 @@ private:
     CurveView* m_curve;
     QTabWidget* m_tabs;
     QLineEdit* m_counterFilter;
+    QLabel* m_counterHint;
     ResultTable* m_counters;
     ResultTable* m_cells;
     ResultTable* m_samples;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/pages/tables.h"
 
+#include "app/gui/looks.h"
+#include "app/gui/pages/frozencolumns.h"
+
 #include <QClipboard>
 #include <QGuiApplication>
 #include <QHeaderView>
@@ -42,11 +45,13 @@ ResultTable::ResultTable(const char* objectName, const QString& accessibleName, 
 
 void ResultTable::setTable(const Table& table) {
     setSortingEnabled(false);
-    m_model->setTable(table.header, table.rows);
-    m_proxy->sort(-1); // as given, until a header is clicked
+    m_model->setTable(table.header, table.rows, table.tips);
+    m_proxy->sort(m_firstSort, Qt::DescendingOrder);
     fitColumns();
-    horizontalHeader()->setSortIndicator(-1, Qt::AscendingOrder);
+    horizontalHeader()->setSortIndicator(m_firstSort, Qt::DescendingOrder);
     setSortingEnabled(true);
+    if (m_frozen != nullptr)
+        m_frozen->follow();
     scrollToTop();
 }
 
@@ -63,7 +68,31 @@ void ResultTable::appendRow(const TextTableModel::Row& row) {
 }
 
 void ResultTable::setFilter(const QString& text) {
+    m_filter = text;
     m_proxy->setFilterFixedString(text);
+    viewport()->update();
+}
+
+void ResultTable::freeze(int columns) {
+    m_frozen = new FrozenColumns(this, columns);
+}
+
+void ResultTable::paintEvent(QPaintEvent* event) {
+    QTableView::paintEvent(event);
+    if (rows() == 0 && m_model->rowCount() > 0)
+        paintNote(this, tr("Nothing here matches \"%1\".").arg(m_filter));
+}
+
+void ResultTable::resizeEvent(QResizeEvent* event) {
+    QTableView::resizeEvent(event);
+    if (m_frozen != nullptr)
+        m_frozen->follow();
+}
+
+void ResultTable::updateGeometries() {
+    QTableView::updateGeometries();
+    if (m_frozen != nullptr)
+        m_frozen->follow();
 }
 
 int ResultTable::rows() const {
