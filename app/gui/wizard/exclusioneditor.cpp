@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/wizard/exclusioneditor.h"
 
+#include "app/gui/format.h"
 #include "app/gui/icons.h"
 
 #include <QComboBox>
@@ -14,10 +15,20 @@
 namespace knobscope {
 namespace {
 
-QString exclusionText(const Exclusion& exclusion) {
+/// In the order of the axes; what has no axis (any more) at the end.
+QString exclusionText(const Exclusion& exclusion, const QList<Axis>& axes) {
+    QStringList knobs;
+    for (const Axis& axis : axes) {
+        if (exclusion.contains(axis.knob) && !knobs.contains(axis.knob))
+            knobs.append(axis.knob);
+    }
+    for (auto it = exclusion.cbegin(); it != exclusion.cend(); ++it) {
+        if (!knobs.contains(it.key()))
+            knobs.append(it.key());
+    }
     QStringList parts;
-    for (auto it = exclusion.cbegin(); it != exclusion.cend(); ++it)
-        parts.append(QStringLiteral("%1 = %2").arg(it.key(), it.value().text));
+    for (const QString& knob : std::as_const(knobs))
+        parts.append(QStringLiteral("%1 = %2").arg(knobTitle(knob), exclusion.value(knob).text));
     return parts.join(QStringLiteral(",  "));
 }
 
@@ -66,10 +77,9 @@ void ExclusionEditor::setAxes(const QList<Axis>& axes) {
             continue;
         auto* combo = new QComboBox(this);
         combo->setObjectName(QStringLiteral("excludeValue%1").arg(i));
-        combo->setAccessibleName(tr("Value of %1 to exclude").arg(axes[i].knob));
+        combo->setAccessibleName(tr("Value of %1 to exclude").arg(knobTitle(axes[i].knob)));
         combo->setToolTip(axes[i].knob);
-        const auto info = knobInfo(axes[i].knob);
-        combo->addItem(tr("%1: any").arg(info ? info->title : axes[i].knob));
+        combo->addItem(tr("%1: any").arg(knobTitle(axes[i].knob)));
         for (const KnobValue& value : axes[i].values)
             combo->addItem(value.text, QVariant::fromValue(value));
         combo->setProperty("knob", axes[i].knob);
@@ -77,13 +87,13 @@ void ExclusionEditor::setAxes(const QList<Axis>& axes) {
         m_choices->addWidget(combo, 1);
         m_combos.append(combo);
     }
-    updateButtons();
+    refresh();
 }
 
 void ExclusionEditor::refresh() {
     m_list->clear();
     for (const Exclusion& exclusion : std::as_const(m_exclusions))
-        m_list->addItem(exclusionText(exclusion));
+        m_list->addItem(exclusionText(exclusion, m_axes));
     updateButtons();
 }
 

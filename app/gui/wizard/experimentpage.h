@@ -5,6 +5,7 @@
 
 #include <QWizardPage>
 
+class QFormLayout;
 class QLabel;
 
 namespace knobscope {
@@ -30,6 +31,8 @@ protected:
     [[nodiscard]] virtual bool owns(const Problem& problem) const = 0;
     /// `own`: the page's own problem, null when it has none.
     virtual void display(const Experiment& experiment, const Problem* own) = 0;
+    /// What stands in the fields but in no experiment, such as a number that is none. Empty: fine.
+    [[nodiscard]] virtual QString fieldError() const { return {}; }
 
 private:
     bool m_fine = false;
@@ -38,5 +41,7 @@ private:
 /// A label for what is wrong: red, wrapping, away when empty.
 [[nodiscard]] QLabel* makeErrorLabel(const char* objectName, QWidget* parent);
 void setErrorText(QLabel* label, const QString& text);
+/// Moves the label to the line below the field that it is about.
+void putErrorUnder(QFormLayout* form, QLabel* error, QWidget* field);
 
 } // namespace knobscope

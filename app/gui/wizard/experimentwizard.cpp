@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/wizard/experimentwizard.h"
 
+#include "app/gui/format.h"
+#include "app/gui/looks.h"
 #include "app/gui/wizard/hostspage.h"
 #include "app/gui/wizard/matrixpage.h"
 #include "app/gui/wizard/planpage.h"
@@ -10,20 +12,28 @@
 
 #include <QAbstractButton>
 #include <QListWidget>
+#include <QMessageBox>
+#include <QPushButton>
+#include <QTimer>
 
 namespace knobscope {
 
 ExperimentWizard::ExperimentWizard(const AppContext& context, const Experiment& experiment,
                                    QWidget* parent)
-    : QWizard(parent), m_loaded(experiment) {
+    : QWizard(parent), m_loaded(experiment), m_pause(new QTimer(this)) {
     setObjectName("experimentWizard");
     setWindowTitle(tr("Experiment"));
     setWizardStyle(QWizard::ModernStyle);
     setOption(QWizard::NoBackButtonOnStartPage);
     setButtonText(QWizard::FinishButton, tr("&Start"));
-    resize(980, 680);
+    resize(fittingSize(this, QSize(980, 680)));
+    constexpr int kPauseMs = 150;
+    m_pause->setInterval(kPauseMs);
+    m_pause->setSingleShot(true);
+    connect(m_pause, &QTimer::timeout, this, &ExperimentWizard::review);
 
-    addEditor(HostsId, new HostsPage(context, this));
+    m_hosts = new HostsPage(context, this);
+    addEditor(HostsId, m_hosts);
     addEditor(TestId, new TestPage(this));
     addEditor(MatrixId, new MatrixPage(this));
     addEditor(PlanId, new PlanPage(this));
@@ -39,13 +49,15 @@ ExperimentWizard::ExperimentWizard(const AppContext& context, const Experiment& 
 
     for (ExperimentPage* page : std::as_const(m_editors))
         page->load(m_loaded);
+    m_begun = this->experiment();
+    m_hosts->expectName(suggestedName(m_begun));
     review();
 }
 
 void ExperimentWizard::addEditor(int id, ExperimentPage* page) {
     setPage(id, page);
     m_editors.append(page);
-    connect(page, &ExperimentPage::edited, this, &ExperimentWizard::review);
+    connect(page, &ExperimentPage::edited, this, &ExperimentWizard::reviewSoon);
 }
 
 /// The steps at the left show where one is; they are no buttons.
@@ -81,7 +93,44 @@ Experiment ExperimentWizard::experiment() const {
     return experiment;
 }
 
+/// What is cheap is said at once, with every key.
+void ExperimentWizard::reviewSoon() {
+    constexpr double kFewCombinations = 2000;
+    double combinations = 1;
+    for (const Axis& axis : experiment().axes)
+        combinations *= static_cast<double>(axis.values.size());
+    if (combinations > kFewCombinations)
+        m_pause->start();
+    else
+        review();
+}
+
+bool ExperimentWizard::validateCurrentPage() {
+    if (m_pause->isActive())
+        review(); // nothing goes on unseen
+    return QWizard::validateCurrentPage() && currentPage()->isComplete();
+}
+
+void ExperimentWizard::reject() {
+    if (experiment() == m_begun) {
+        QWizard::reject();
+        return;
+    }
+    auto* question = new QMessageBox(QMessageBox::Question, tr("Experiment"),
+                                     tr("Close the experiment and lose what was entered?"),
+                                     QMessageBox::Cancel, this);
+    question->setObjectName("discardQuestion");
+    question->setAttribute(Qt::WA_DeleteOnClose);
+    QPushButton* discard = question->addButton(tr("&Discard"), QMessageBox::DestructiveRole);
+    discard->setObjectName("discardConfirmed");
+    preferCancel(question);
+    connect(discard, &QPushButton::clicked, this, [this] { QWizard::reject(); });
+    question->open();
+}
+
 void ExperimentWizard::review() {
+    m_pause->stop();
+    m_hosts->suggestName(suggestedName(experiment()));
     const Experiment whole = experiment();
     const std::optional<Problem> problem = problemOf(whole);
     for (ExperimentPage* page : std::as_const(m_editors))
@@ -94,9 +143,28 @@ void ExperimentWizard::accept() {
     emit startRequested(chosen);
 }
 
+QString suggestedName(const Experiment& experiment) {
+    constexpr qsizetype kShown = 3;
+    QStringList knobs;
+    for (const Axis& axis : experiment.axes) {
+        if (!axis.knob.isEmpty() && !knobs.contains(knobTitle(axis.knob)))
+            knobs.append(knobTitle(axis.knob));
+    }
+    if (knobs.size() > kShown)
+        knobs = knobs.mid(0, kShown) + QStringList(QStringLiteral("…"));
+    const QString what =
+        knobs.isEmpty() ? testKindTitle(experiment.test.kind)
+                        : ExperimentWizard::tr("%1, %2").arg(knobs.join(QStringLiteral(" × ")),
+                                                             testKindTitle(experiment.test.kind));
+    const QString sender = experiment.sender.label();
+    const QString receiver = experiment.receiver.label();
+    if (sender == receiver)
+        return sender.isEmpty() ? what : ExperimentWizard::tr("%1 on %2").arg(what, sender);
+    return ExperimentWizard::tr("%1, %2 to %3").arg(what, sender, receiver).left(200);
+}
+
 Experiment newExperiment() {
     Experiment experiment;
-    experiment.name = ExperimentWizard::tr("Window on this computer");
     for (HostSpec* host : {&experiment.sender, &experiment.receiver}) {
         host->local = true;
         host->address = QStringLiteral("127.0.0.1");
@@ -110,6 +178,7 @@ Experiment newExperiment() {
         window.values.append(KnobValue(QLatin1String(value)));
     experiment.axes = {window};
     experiment.plan.repeatsMax = 10;
+    experiment.name = suggestedName(experiment);
     return experiment;
 }
 

@@ -7,10 +7,12 @@
 #include <QWizard>
 
 class QListWidget;
+class QTimer;
 
 namespace knobscope {
 
 class ExperimentPage;
+class HostsPage;
 
 /// Makes or edits an experiment: hosts, test, knob matrix, plan, preflight, start. The window opens
 /// it beside itself (not blocking); startRequested() tells that the user wants to measure.
@@ -24,6 +26,9 @@ public:
 
     [[nodiscard]] Experiment experiment() const;
     void accept() override;
+    /// Asks first when something was entered.
+    void reject() override;
+    [[nodiscard]] bool validateCurrentPage() override;
 
 signals:
     void startRequested(const knobscope::Experiment& experiment);
@@ -32,12 +37,18 @@ private:
     void addEditor(int id, ExperimentPage* page);
     void buildSteps();
     void review();
+    void reviewSoon();
 
     Experiment m_loaded; ///< keeps what no page edits
+    Experiment m_begun;  ///< as the pages were when they opened
+    QTimer* m_pause;     ///< in the typing, before a large matrix is looked at
+    HostsPage* m_hosts = nullptr;
     QList<ExperimentPage*> m_editors;
     QListWidget* m_steps = nullptr;
 };
 
+/// A name that says what the experiment does: "Window, TCP stream on this computer".
+[[nodiscard]] QString suggestedName(const Experiment& experiment);
 /// What the wizard begins with: both ends on this computer, a window sweep.
 [[nodiscard]] Experiment newExperiment();
 

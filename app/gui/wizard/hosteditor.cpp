@@ -23,9 +23,10 @@ HostEditor::HostEditor(Side side, const QString& title, QWidget* parent)
     : QGroupBox(title, parent), m_side(side), m_local(new QRadioButton(tr("This computer"), this)),
       m_remote(new QRadioButton(tr("Over SSH:"), this)), m_ssh(new QLineEdit(this)),
       m_address(new QLineEdit(this)), m_interface(new QLineEdit(this)),
-      m_check(new QPushButton(
-          icon("check"), side == Side::Sender ? tr("Check &sender") : tr("Check &receiver"), this)),
-      m_error(makeErrorLabel(qPrintable(sideName(side) + QStringLiteral("Error")), this)) {
+      m_check(new QPushButton(icon("check"), {}, this)),
+      m_sshError(makeErrorLabel(qPrintable(named("SshError")), this)),
+      m_addressError(makeErrorLabel(qPrintable(named("AddressError")), this)),
+      m_interfaceError(makeErrorLabel(qPrintable(named("InterfaceError")), this)) {
     m_local->setObjectName(named("Local"));
     m_remote->setObjectName(named("Remote"));
     m_ssh->setObjectName(named("Ssh"));
@@ -60,16 +61,18 @@ void HostEditor::buildForm() {
     auto* remote = new QHBoxLayout;
     remote->addWidget(m_remote);
     remote->addWidget(m_ssh, 1);
+    setChecking(false);
+    auto* first = new QHBoxLayout; // above all messages, so that none of them moves the button
+    first->addWidget(m_local, 1);
+    first->addWidget(m_check);
     auto* form = new QFormLayout(this);
-    form->addRow(m_local);
+    form->addRow(first);
     form->addRow(remote);
+    form->addRow(m_sshError);
     form->addRow(tr("Test address:"), m_address);
+    form->addRow(m_addressError);
     form->addRow(tr("Interface:"), m_interface);
-    form->addRow(m_error);
-    auto* bottom = new QHBoxLayout;
-    bottom->addStretch(1);
-    bottom->addWidget(m_check);
-    form->addRow(bottom);
+    form->addRow(m_interfaceError);
 }
 
 /// The loopback goes with this computer and nothing else, so it comes and goes with the choice;
@@ -103,12 +106,19 @@ HostSpec HostEditor::host() const {
     return host;
 }
 
-void HostEditor::setError(const QString& text) {
-    setErrorText(m_error, text);
+void HostEditor::setError(const QString& field, const QString& text) {
+    const bool address = field == QLatin1String("address");
+    const bool interface = field == QLatin1String("interface");
+    setErrorText(m_sshError, address || interface ? QString() : text);
+    setErrorText(m_addressError, address ? text : QString());
+    setErrorText(m_interfaceError, interface ? text : QString());
 }
 
 void HostEditor::setChecking(bool checking) {
-    m_check->setEnabled(!checking);
+    const QString text = m_side == Side::Sender ? tr("Check &sender") : tr("Check &receiver");
+    m_check->setText(checking ? tr("Checking…") : text);
+    if (m_check->minimumWidth() == 0) // the widest text, so that it does not jump
+        m_check->setMinimumWidth(m_check->sizeHint().width());
 }
 
 } // namespace knobscope

@@ -21,7 +21,9 @@ public:
 
     void setHost(const HostSpec& host);
     [[nodiscard]] HostSpec host() const;
-    void setError(const QString& text);
+    /// Under the field it is about: "ssh", "address", "interface"; an unknown one is the first.
+    void setError(const QString& field, const QString& text);
+    /// The button says so; it stays enabled, since the focus may be on it.
     void setChecking(bool checking);
 
 signals:
@@ -40,7 +42,9 @@ private:
     QLineEdit* m_address;
     QLineEdit* m_interface;
     QPushButton* m_check;
-    QLabel* m_error;
+    QLabel* m_sshError;
+    QLabel* m_addressError;
+    QLabel* m_interfaceError;
 };
 
 } // namespace knobscope

@@ -9,6 +9,7 @@
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
+#include <QProgressBar>
 #include <QVBoxLayout>
 
 namespace knobscope {
@@ -18,12 +19,24 @@ HostsPage::HostsPage(const AppContext& context, QWidget* parent)
       m_nameError(makeErrorLabel("nameError", this)),
       m_sender(new HostEditor(Side::Sender, tr("Sender"), this)),
       m_receiver(new HostEditor(Side::Receiver, tr("Receiver"), this)),
-      m_checks(new CheckList(this)) {
+      m_checks(new CheckList(this)), m_busy(new QProgressBar(this)) {
     setTitle(tr("Hosts"));
     setSubTitle(tr("Traffic goes from the sender to the receiver. Both may be this computer."));
     m_name->setObjectName("experimentName");
     m_name->setToolTip(tr("How the run is called in the list"));
     m_checks->setObjectName("hostChecks");
+    m_busy->setObjectName("hostBusy");
+    m_busy->setRange(0, 0);
+    m_busy->setTextVisible(false);
+    m_busy->setMaximumHeight(6);
+    // Their room is theirs, so that nothing moves under the mouse.
+    for (QWidget* widget : std::initializer_list<QWidget*>{m_busy, m_nameError}) {
+        QSizePolicy policy = widget->sizePolicy();
+        policy.setRetainSizeWhenHidden(true);
+        widget->setSizePolicy(policy);
+    }
+    m_nameError->setMinimumHeight(m_nameError->fontMetrics().height());
+    m_busy->hide();
 
     auto* form = new QFormLayout;
     form->addRow(tr("Na&me of the experiment:"), m_name);
@@ -34,11 +47,15 @@ HostsPage::HostsPage(const AppContext& context, QWidget* parent)
     auto* layout = new QVBoxLayout(this);
     layout->addLayout(form);
     layout->addLayout(hosts);
+    layout->addWidget(m_busy);
     layout->addWidget(m_checks, 1);
 
     connect(m_name, &QLineEdit::textEdited, this, &HostsPage::edited);
     for (HostEditor* editor : {m_sender, m_receiver}) {
-        connect(editor, &HostEditor::edited, this, &HostsPage::edited);
+        connect(editor, &HostEditor::edited, this, [this, editor] {
+            forget(editor);
+            emit edited();
+        });
         connect(editor, &HostEditor::checkRequested, this, [this, editor] { check(editor); });
     }
 }
@@ -64,29 +81,64 @@ bool HostsPage::owns(const Problem& problem) const {
 }
 
 void HostsPage::display(const Experiment&, const Problem* own) {
-    const auto textFor = [own](const char* part) {
-        return own != nullptr && own->isIn(part) ? own->text : QString();
-    };
     const bool placed = own == nullptr || own->isIn("hosts.sender") || own->isIn("hosts.receiver");
     setErrorText(m_nameError, placed ? QString() : own->text);
-    m_sender->setError(textFor("hosts.sender"));
-    m_receiver->setError(textFor("hosts.receiver"));
+    for (HostEditor* editor : {m_sender, m_receiver}) {
+        const QString part =
+            editor == m_sender ? QStringLiteral("hosts.sender") : QStringLiteral("hosts.receiver");
+        const bool here = own != nullptr && own->isIn(part);
+        editor->setError(here ? own->path.mid(part.size() + 1) : QString(),
+                         here ? own->text : QString());
+    }
+}
+
+void HostsPage::suggestName(const QString& name) {
+    if (m_name->text() == m_suggested)
+        m_name->setText(name);
+    else if (m_name->text() != name)
+        return;
+    m_suggested = name;
+}
+
+/// What was found out about another host says nothing about this one.
+void HostsPage::forget(HostEditor* editor) {
+    if (m_checking.contains(editor) && m_checking.value(editor) == editor->host())
+        return;
+    ++m_turns[editor];
+    m_checking.remove(editor);
+    m_reports.remove(editor);
+    editor->setChecking(false);
+    showReports();
+}
+
+void HostsPage::showReports() {
+    PreflightReport all;
+    for (HostEditor* one : {m_sender, m_receiver})
+        all.checks += m_reports.value(one).checks;
+    m_checks->setReport(all);
+    m_busy->setVisible(!m_checking.isEmpty());
 }
 
 void HostsPage::check(HostEditor* editor) {
+    if (m_checking.contains(editor))
+        return; // one is going on
+    const int turn = ++m_turns[editor];
+    m_checking[editor] = editor->host();
+    m_reports.remove(editor);
     editor->setChecking(true);
+    showReports();
     startJob(
         *m_context.pool, this,
         [host = editor->host(), options = m_context.hosts, cancel = m_cancel] {
             return checkHost(host, options, cancel);
         },
-        [this, editor](const PreflightReport& report) {
+        [this, editor, turn](const PreflightReport& report) {
+            if (turn != m_turns.value(editor))
+                return;
             editor->setChecking(false);
+            m_checking.remove(editor);
             m_reports[editor] = report;
-            PreflightReport all;
-            for (HostEditor* one : {m_sender, m_receiver})
-                all.checks += m_reports.value(one).checks;
-            m_checks->setReport(all);
+            showReports();
         });
 }
 

@@ -6,6 +6,7 @@
 #include "core/run/preflight.h"
 
 class QLineEdit;
+class QProgressBar;
 
 namespace knobscope {
 
@@ -21,6 +22,9 @@ public:
 
     void load(const Experiment& experiment) override;
     void store(Experiment& experiment) const override;
+    /// The name follows what the experiment does until the user gives it another.
+    void expectName(const QString& name) { m_suggested = name; }
+    void suggestName(const QString& name);
 
 protected:
     bool owns(const Problem& problem) const override;
@@ -28,6 +32,8 @@ protected:
 
 private:
     void check(HostEditor* editor);
+    void forget(HostEditor* editor);
+    void showReports();
 
     const AppContext& m_context;
     CancelToken m_cancel;
@@ -36,7 +42,11 @@ private:
     HostEditor* m_sender;
     HostEditor* m_receiver;
     CheckList* m_checks;
+    QProgressBar* m_busy;
+    QString m_suggested;
     QMap<HostEditor*, PreflightReport> m_reports;
+    QMap<HostEditor*, int> m_turns; ///< a report of an earlier turn is old
+    QMap<HostEditor*, HostSpec> m_checking;
 };
 
 } // namespace knobscope

@@ -2,8 +2,10 @@
 #include "app/gui/wizard/knobrow.h"
 
 #include "app/gui/icons.h"
+#include "app/gui/looks.h"
 #include "app/gui/models/valuelist.h"
 #include "app/gui/wizard/experimentpage.h"
+#include "core/model/knobcatalogue.h"
 
 #include <QComboBox>
 #include <QCompleter>
@@ -15,14 +17,46 @@
 namespace knobscope {
 namespace {
 
-QStringList knobNames(KnobRow::Kind kind) {
+QStringList knobNames(KnobRow::Kind kind, const QString& testKind) {
     QStringList names;
     for (const QString& name : knownKnobNames()) {
-        const auto info = knobInfo(name);
-        if (kind == KnobRow::Kind::Axis || (info && info->scope == KnobScope::Test))
+        const auto knob = findKnob(name);
+        if (knob && (testKind.isEmpty() || fitsTest(*knob, testKind)) &&
+            (kind == KnobRow::Kind::Axis || knob->info.scope == KnobScope::Test))
             names.append(name);
     }
     return names;
+}
+
+/// Values that the knob takes, to show how they are written; empty where only the host knows.
+QStringList exampleValues(const QString& name) {
+    const auto knob = findKnob(name);
+    if (!knob)
+        return {};
+    QStringList values;
+    switch (knob->kind) {
+    case ValueKind::Size:
+        values = {QStringLiteral("32K"), QStringLiteral("64K"), QStringLiteral("256K")};
+        break;
+    case ValueKind::Number:
+        values = {QStringLiteral("1"), QStringLiteral("2"), QStringLiteral("4")};
+        break;
+    case ValueKind::Switch:
+        values = {QStringLiteral("on"), QStringLiteral("off")};
+        break;
+    case ValueKind::Ports:
+        values = {QStringLiteral("40000-40100")};
+        break;
+    case ValueKind::Word:
+    case ValueKind::Name:
+    case ValueKind::Text:
+        break;
+    }
+    values += knob->words.mid(0, 3);
+    values.removeIf([&](const QString& value) {
+        return !checkKnobValue(knob->info, KnobValue(value)).has_value();
+    });
+    return values;
 }
 
 } // namespace
@@ -30,10 +64,10 @@ QStringList knobNames(KnobRow::Kind kind) {
 KnobRow::KnobRow(Kind kind, QWidget* parent)
     : QWidget(parent), m_kind(kind), m_knob(new QComboBox(this)), m_side(new QComboBox(this)),
       m_values(new QLineEdit(this)), m_remove(new QToolButton(this)), m_help(new QLabel(this)),
-      m_error(makeErrorLabel("", this)) {
+      m_todo(new QLabel(this)), m_error(makeErrorLabel("", this)) {
     m_knob->setEditable(true);
     m_knob->setInsertPolicy(QComboBox::NoInsert);
-    m_knob->addItems(knobNames(kind));
+    m_knob->addItems(knobNames(kind, {}));
     m_knob->setCurrentIndex(-1);
     m_knob->completer()->setFilterMode(Qt::MatchContains);
     m_knob->completer()->setCompletionMode(QCompleter::PopupCompletion);
@@ -61,7 +95,6 @@ void KnobRow::build() {
     m_side->setAccessibleName(tr("Side"));
     m_side->setToolTip(tr("On which host the knob is set"));
     m_values->setAccessibleName(m_kind == Kind::Axis ? tr("Values") : tr("Value"));
-    m_values->setPlaceholderText(m_kind == Kind::Axis ? tr("32K 64K 256K auto") : tr("64K"));
     m_values->setToolTip(
         m_kind == Kind::Axis
             ? tr("Values separated by blanks, or by commas where a value has blanks "
@@ -72,18 +105,32 @@ void KnobRow::build() {
     m_remove->setToolTip(tr("Remove this knob"));
     m_remove->setAccessibleName(tr("Remove this knob"));
     m_help->setWordWrap(true);
-    m_help->setForegroundRole(QPalette::PlaceholderText);
     m_help->hide();
+    m_todo->hide();
+    makeHint(m_help);
+    makeHint(m_todo);
+    QFont italic = m_todo->font();
+    italic.setItalic(true);
+    m_todo->setFont(italic);
 
     auto* layout = new QGridLayout(this);
     layout->setContentsMargins(0, 0, 0, 4);
     layout->setVerticalSpacing(1);
-    layout->addWidget(m_knob, 0, 0);
-    layout->addWidget(m_side, 0, 1);
-    layout->addWidget(m_values, 0, 2);
-    layout->addWidget(m_remove, 0, 3);
-    layout->addWidget(m_help, 1, 0, 1, 4);
-    layout->addWidget(m_error, 2, 0, 1, 4);
+    const auto head = [&](const QString& title, QWidget* field, int column) {
+        auto* label = new QLabel(title, this);
+        label->setVisible(false);
+        m_headings.append(label);
+        layout->addWidget(label, 0, column);
+        layout->addWidget(field, 1, column);
+    };
+    head(tr("Knob"), m_knob, 0);
+    if (m_kind == Kind::Axis)
+        head(tr("On"), m_side, 1);
+    head(m_kind == Kind::Axis ? tr("Values") : tr("Value"), m_values, 2);
+    layout->addWidget(m_remove, 1, 3);
+    layout->addWidget(m_help, 2, 0, 1, 4);
+    layout->addWidget(m_todo, 3, 0, 1, 4);
+    layout->addWidget(m_error, 4, 0, 1, 4);
     layout->setColumnStretch(0, 5);
     layout->setColumnStretch(2, 6);
 }
@@ -93,15 +140,37 @@ void KnobRow::setNumber(int number) {
     const auto name = [&](QObject* object, const char* part) {
         object->setObjectName(prefix + QLatin1String(part) + QString::number(number));
     };
+    for (QLabel* heading : std::as_const(m_headings)) // above the first row only
+        heading->setVisible(number == 0);
     name(m_knob, "Knob");
     name(m_side, "Side");
     name(m_values, "Values");
     name(m_remove, "Remove");
     name(m_help, "Help");
+    name(m_todo, "Todo");
     name(m_error, "Error");
 }
 
+void KnobRow::setTestKind(const QString& testKind) {
+    if (testKind == m_testKind)
+        return;
+    m_testKind = testKind;
+    const QSignalBlocker quiet(m_knob);
+    const QString chosen = m_knob->currentText();
+    m_knob->clear();
+    m_knob->addItems(knobNames(m_kind, testKind));
+    for (int i = 0; i < m_knob->count(); ++i) {
+        if (const auto info = knobInfo(m_knob->itemText(i)))
+            m_knob->setItemData(i, info->help, Qt::ToolTipRole);
+    }
+    m_knob->setCurrentIndex(m_knob->findText(chosen));
+    m_knob->setEditText(chosen);
+}
+
 void KnobRow::followKnob() {
+    const QStringList examples = exampleValues(m_knob->currentText().trimmed());
+    m_values->setPlaceholderText(m_kind == Kind::Axis ? examples.join(QLatin1Char(' '))
+                                                      : examples.value(0));
     const auto info = knobInfo(m_knob->currentText().trimmed());
     m_help->setText(info ? info->help : QString());
     m_help->setVisible(info && !info->help.isEmpty());
@@ -142,7 +211,13 @@ QString KnobRow::valueError() const {
 }
 
 void KnobRow::setError(const QString& text) {
-    setErrorText(m_error, text);
+    const Axis own = axis();
+    const auto knob = findKnob(own.knob);
+    const bool sensible = own.knob.isEmpty() || (knob && fitsTest(*knob, m_testKind));
+    const QString todo =
+        text.isEmpty() || !sensible || !valueError().isEmpty() ? QString() : incompleteText(own);
+    setErrorText(m_todo, todo);
+    setErrorText(m_error, todo.isEmpty() ? text : QString());
 }
 
 } // namespace knobscope

@@ -22,11 +22,15 @@ public:
 
     KnobRow(Kind kind, QWidget* parent = nullptr);
 
+    /// Offers the knobs that mean something to this kind of test.
+    void setTestKind(const QString& testKind);
+
     void setNumber(int number);
     void setAxis(const Axis& axis);
     /// The values as far as they can be read; an open quote is in valueError().
     [[nodiscard]] Axis axis() const;
     [[nodiscard]] QString valueError() const;
+    /// An error in red; while the row is only begun, what is still to be filled in.
     void setError(const QString& text);
 
 signals:
@@ -38,11 +42,14 @@ private:
     void followKnob();
 
     Kind m_kind;
+    QString m_testKind;
+    QList<QLabel*> m_headings;
     QComboBox* m_knob;
     QComboBox* m_side;
     QLineEdit* m_values;
     QToolButton* m_remove;
     QLabel* m_help;
+    QLabel* m_todo;
     QLabel* m_error;
 };
 

@@ -27,12 +27,19 @@ KnobRows::KnobRows(KnobRow::Kind kind, const QString& addText, QWidget* parent)
 
 KnobRow* KnobRows::addRow() {
     auto* row = new KnobRow(m_kind, this);
+    row->setTestKind(m_testKind);
     m_rows.append(row);
     m_layout->addWidget(row);
     connect(row, &KnobRow::edited, this, &KnobRows::edited);
     connect(row, &KnobRow::removeRequested, this, [this, row] { removeRow(row); });
     renumber();
     return row;
+}
+
+void KnobRows::setTestKind(const QString& testKind) {
+    m_testKind = testKind;
+    for (KnobRow* row : std::as_const(m_rows))
+        row->setTestKind(testKind);
 }
 
 void KnobRows::removeRow(KnobRow* row) {

@@ -14,6 +14,8 @@ class KnobRows : public QWidget {
 public:
     KnobRows(KnobRow::Kind kind, const QString& addText, QWidget* parent = nullptr);
 
+    /// Offers what means something to this kind of test.
+    void setTestKind(const QString& testKind);
     void setAxes(const QList<Axis>& axes);
     [[nodiscard]] QList<Axis> axes() const;
     /// Shows `text` at one row and at the others what is wrong with their own line.
@@ -28,6 +30,7 @@ private:
     void renumber();
 
     KnobRow::Kind m_kind;
+    QString m_testKind;
     QList<KnobRow*> m_rows;
     QVBoxLayout* m_layout;
     QPushButton* m_add;

@@ -2,6 +2,7 @@
 #include "app/gui/wizard/matrixpage.h"
 
 #include "app/gui/format.h"
+#include "app/gui/looks.h"
 #include "app/gui/wizard/exclusioneditor.h"
 #include "app/gui/wizard/knobrows.h"
 #include "core/model/plan.h"
@@ -9,7 +10,6 @@
 
 #include <QGroupBox>
 #include <QLabel>
-#include <QScrollArea>
 #include <QVBoxLayout>
 
 namespace knobscope {
@@ -25,23 +25,13 @@ MatrixPage::MatrixPage(QWidget* parent)
     strong.setBold(true);
     m_estimate->setFont(strong);
 
-    auto* inner = new QWidget(this);
-    auto* innerLayout = new QVBoxLayout(inner);
-    innerLayout->setContentsMargins(0, 0, 0, 0);
-    innerLayout->addWidget(m_axes);
-    innerLayout->addStretch(1);
-    auto* scroll = new QScrollArea(this);
-    scroll->setWidget(inner);
-    scroll->setWidgetResizable(true);
-    scroll->setFrameShape(QFrame::NoFrame);
-
     auto* excluded = new QGroupBox(tr("Combinations left out"), this);
     auto* excludedLayout = new QVBoxLayout(excluded);
     excludedLayout->addWidget(m_exclusions);
     excluded->setMaximumHeight(190);
 
     auto* layout = new QVBoxLayout(this);
-    layout->addWidget(scroll, 1);
+    layout->addWidget(scrolled(m_axes, this), 1);
     layout->addWidget(excluded);
     layout->addWidget(m_error);
     layout->addWidget(m_estimate);
@@ -65,6 +55,7 @@ bool MatrixPage::owns(const Problem& problem) const {
 }
 
 void MatrixPage::display(const Experiment& experiment, const Problem* own) {
+    m_axes->setTestKind(experiment.test.kind);
     const int row = own != nullptr ? own->row("axes") : -1;
     m_axes->setError(row, own != nullptr ? own->text : QString());
     m_exclusions->setAxes(experiment.axes);

@@ -2,6 +2,7 @@
 #include "app/gui/wizard/planpage.h"
 
 #include "app/gui/wizard/matrixpage.h"
+#include "app/gui/wizard/plainspinbox.h"
 
 #include <QComboBox>
 #include <QDoubleSpinBox>
@@ -15,11 +16,11 @@
 namespace knobscope {
 
 PlanPage::PlanPage(QWidget* parent)
-    : ExperimentPage(parent), m_repeatsMin(new QSpinBox(this)), m_repeatsMax(new QSpinBox(this)),
-      m_level(new QDoubleSpinBox(this)), m_halfWidth(new QDoubleSpinBox(this)),
-      m_order(new QComboBox(this)), m_seed(new QLineEdit(this)), m_pause(new QDoubleSpinBox(this)),
-      m_retries(new QSpinBox(this)), m_error(makeErrorLabel("planError", this)),
-      m_estimate(new QLabel(this)) {
+    : ExperimentPage(parent), m_form(new QFormLayout), m_repeatsMin(new QSpinBox(this)),
+      m_repeatsMax(new QSpinBox(this)), m_level(new PlainSpinBox(this)),
+      m_halfWidth(new PlainSpinBox(this)), m_order(new QComboBox(this)),
+      m_seed(new QLineEdit(this)), m_pause(new PlainSpinBox(this)), m_retries(new QSpinBox(this)),
+      m_error(makeErrorLabel("planError", this)), m_estimate(new QLabel(this)) {
     setTitle(tr("Plan"));
     setSubTitle(tr("A cell is measured until its mean is known well enough, or often enough."));
     m_repeatsMin->setObjectName("repeatsMin");
@@ -42,17 +43,16 @@ PlanPage::PlanPage(QWidget* parent)
 }
 
 void PlanPage::build() {
-    m_repeatsMin->setRange(1, 1000);
+    // Numbers that make no sense can be typed: they are refused, not corrected in silence.
+    m_repeatsMin->setRange(0, 1000);
     m_repeatsMin->setToolTip(tr("Every cell gets at least this many samples"));
-    m_repeatsMax->setRange(1, 1000);
+    m_repeatsMax->setRange(0, 1000);
     m_repeatsMax->setToolTip(
         tr("No cell gets more. The same as the fewest: a fixed number of repeats"));
-    m_level->setRange(50, 99.99);
-    m_level->setDecimals(2);
+    m_level->setRange(0, 100);
     m_level->setSuffix(tr(" %"));
     m_level->setToolTip(tr("Confidence level of the intervals (Student's t)"));
-    m_halfWidth->setRange(0.01, 100);
-    m_halfWidth->setDecimals(2);
+    m_halfWidth->setRange(0, 100);
     m_halfWidth->setPrefix(tr("± "));
     m_halfWidth->setSuffix(tr(" % of the mean"));
     m_halfWidth->setToolTip(tr("A cell needs no more samples once its interval is this narrow"));
@@ -61,10 +61,9 @@ void PlanPage::build() {
     m_order->setToolTip(
         tr("Blocks keep slow drifts of the hosts from looking like an effect of a knob"));
     m_seed->setValidator(
-        new QRegularExpressionValidator(QRegularExpression(QStringLiteral("\\d{1,19}")), m_seed));
+        new QRegularExpressionValidator(QRegularExpression(QStringLiteral("\\d{1,20}")), m_seed));
     m_seed->setToolTip(tr("The same seed gives the same order"));
     m_pause->setRange(0, 86400);
-    m_pause->setDecimals(1);
     m_pause->setSuffix(tr(" s"));
     m_retries->setRange(0, 100);
     m_retries->setToolTip(tr("Further attempts at a sample that failed"));
@@ -72,22 +71,20 @@ void PlanPage::build() {
     strong.setBold(true);
     m_estimate->setFont(strong);
 
-    auto* form = new QFormLayout;
-    form->addRow(tr("&Fewest repeats:"), m_repeatsMin);
-    form->addRow(tr("&Most repeats:"), m_repeatsMax);
-    form->addRow(tr("Confidence &level:"), m_level);
-    form->addRow(tr("Enough &when within:"), m_halfWidth);
-    form->addRow(tr("&Order:"), m_order);
-    form->addRow(tr("&Seed:"), m_seed);
-    form->addRow(tr("&Pause between samples:"), m_pause);
-    form->addRow(tr("&Retries of a failed sample:"), m_retries);
-    form->setFieldGrowthPolicy(QFormLayout::FieldsStayAtSizeHint);
+    m_form->addRow(tr("&Fewest repeats:"), m_repeatsMin);
+    m_form->addRow(tr("&Most repeats:"), m_repeatsMax);
+    m_form->addRow(tr("Confidence &level:"), m_level);
+    m_form->addRow(tr("Enough &when within:"), m_halfWidth);
+    m_form->addRow(tr("&Order:"), m_order);
+    m_form->addRow(tr("&Seed:"), m_seed);
+    m_form->addRow(tr("&Pause between samples:"), m_pause);
+    m_form->addRow(tr("&Retries of a failed sample:"), m_retries);
+    m_form->setFieldGrowthPolicy(QFormLayout::FieldsStayAtSizeHint);
     for (QWidget* field : std::initializer_list<QWidget*>{m_repeatsMin, m_repeatsMax, m_level,
                                                           m_halfWidth, m_seed, m_pause, m_retries})
         field->setMinimumWidth(180);
     auto* layout = new QVBoxLayout(this);
-    layout->addLayout(form);
-    layout->addWidget(m_error);
+    layout->addLayout(m_form);
     layout->addStretch(1);
     layout->addWidget(m_estimate);
 }
@@ -120,10 +117,34 @@ bool PlanPage::owns(const Problem& problem) const {
     return problem.isIn("plan");
 }
 
+QString PlanPage::fieldError() const {
+    bool number = false;
+    (void)m_seed->text().toULongLong(&number);
+    return number ? QString()
+           : m_seed->text().isEmpty()
+               ? tr("Give a seed: a whole number.")
+               : tr("The seed is too large; it must be at most 18446744073709551615.");
+}
+
+QWidget* PlanPage::fieldOf(const QString& path) const {
+    if (path == QLatin1String("plan.repeats.min"))
+        return m_repeatsMin;
+    if (path.startsWith(QLatin1String("plan.repeats")))
+        return m_repeatsMax;
+    if (path == QLatin1String("plan.confidence.level"))
+        return m_level;
+    if (path.startsWith(QLatin1String("plan.confidence")))
+        return m_halfWidth;
+    if (path == QLatin1String("plan.pause_seconds"))
+        return m_pause;
+    return m_retries;
+}
+
 void PlanPage::display(const Experiment& experiment, const Problem* own) {
     const bool fixed = m_repeatsMin->value() == m_repeatsMax->value();
     m_halfWidth->setEnabled(!fixed);
-    setErrorText(m_error, own != nullptr ? own->text : QString());
+    putErrorUnder(m_form, m_error, own != nullptr ? fieldOf(own->path) : m_seed);
+    setErrorText(m_error, own != nullptr ? own->text : fieldError());
     m_estimate->setText(own != nullptr ? QString() : estimateText(experiment));
 }
 

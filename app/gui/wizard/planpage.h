@@ -25,6 +25,10 @@ protected:
 
 private:
     void build();
+    [[nodiscard]] QString fieldError() const override;
+    [[nodiscard]] QWidget* fieldOf(const QString& path) const;
+
+    QFormLayout* m_form;
 
     QSpinBox* m_repeatsMin;
     QSpinBox* m_repeatsMax;

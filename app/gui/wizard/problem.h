@@ -18,6 +18,9 @@ struct Problem {
     [[nodiscard]] int row(const QString& part) const;
 };
 
+/// What is still to be filled in, in the words of the window; empty where the text is an error.
+/// A row that is only begun is no mistake.
+[[nodiscard]] QString incompleteText(const Axis& row);
 /// Nothing: the experiment is sound.
 [[nodiscard]] std::optional<Problem> problemOf(const Experiment& experiment);
 

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/wizard/testpage.h"
 
+#include "app/gui/format.h"
+#include "app/gui/looks.h"
 #include "app/gui/wizard/knobrows.h"
+#include "app/gui/wizard/plainspinbox.h"
 
 #include <QComboBox>
 #include <QDoubleSpinBox>
@@ -13,50 +16,50 @@
 namespace knobscope {
 
 TestPage::TestPage(QWidget* parent)
-    : ExperimentPage(parent), m_kind(new QComboBox(this)), m_seconds(new QDoubleSpinBox(this)),
-      m_warmup(new QDoubleSpinBox(this)),
+    : ExperimentPage(parent), m_form(new QFormLayout), m_kind(new QComboBox(this)),
+      m_seconds(new PlainSpinBox(this)), m_warmup(new PlainSpinBox(this)),
       m_options(new KnobRows(KnobRow::Kind::Option, tr("&Add option"), this)),
       m_error(makeErrorLabel("testError", this)) {
     setTitle(tr("Test"));
     setSubTitle(tr("What every sample measures."));
     m_kind->setObjectName("testKind");
-    m_kind->addItem(tr("TCP stream: throughput"), QStringLiteral("tcp_stream"));
-    m_kind->addItem(tr("TCP request and response: transactions per second"),
-                    QStringLiteral("tcp_rr"));
-    m_kind->addItem(tr("TCP connect, request and response: connections per second"),
-                    QStringLiteral("tcp_crr"));
-    m_kind->addItem(tr("UDP stream: datagrams delivered and lost"), QStringLiteral("udp_stream"));
-    m_kind->addItem(tr("UDP request and response: transactions per second"),
-                    QStringLiteral("udp_rr"));
+    const auto offer = [this](const char* kind, const QString& measures) {
+        m_kind->addItem(tr("%1: %2").arg(testKindTitle(QLatin1String(kind)), measures),
+                        QLatin1String(kind));
+    };
+    offer("tcp_stream", tr("throughput"));
+    offer("tcp_rr", tr("transactions per second on a connection"));
+    offer("tcp_crr", tr("connections per second"));
+    offer("udp_stream", tr("datagrams delivered and lost"));
+    offer("udp_rr", tr("transactions per second by datagrams"));
     m_seconds->setObjectName("testSeconds");
-    m_seconds->setRange(0.1, 86400);
-    m_seconds->setDecimals(1);
+    m_seconds->setRange(0, 86400); // 0 is refused, not corrected in silence
     m_seconds->setSuffix(tr(" s"));
     m_seconds->setToolTip(tr("Measured time of one sample"));
     m_warmup->setObjectName("testWarmup");
     m_warmup->setRange(0, 86400);
-    m_warmup->setDecimals(1);
     m_warmup->setSingleStep(0.1);
     m_warmup->setSuffix(tr(" s"));
     m_warmup->setToolTip(tr("Sent before the measured time and not counted"));
 
-    auto* form = new QFormLayout;
-    form->addRow(tr("&Kind:"), m_kind);
-    form->addRow(tr("&Measured time:"), m_seconds);
-    form->addRow(tr("&Warm-up:"), m_warmup);
-    form->addRow(m_error);
-    form->setFieldGrowthPolicy(QFormLayout::FieldsStayAtSizeHint);
+    m_form->addRow(tr("&Kind:"), m_kind);
+    m_form->addRow(tr("&Measured time:"), m_seconds);
+    m_form->addRow(tr("&Warm-up:"), m_warmup);
+    m_form->addRow(m_error);
+    m_form->setFieldGrowthPolicy(QFormLayout::FieldsStayAtSizeHint);
     m_seconds->setMinimumWidth(180);
     m_warmup->setMinimumWidth(180);
     auto* box = new QGroupBox(tr("Options held fixed"), this);
     auto* boxLayout = new QVBoxLayout(box);
-    boxLayout->addWidget(m_options);
-    boxLayout->addStretch(1);
+    boxLayout->addWidget(scrolled(m_options, box));
     auto* layout = new QVBoxLayout(this);
-    layout->addLayout(form);
+    layout->addLayout(m_form);
     layout->addWidget(box, 1);
 
-    connect(m_kind, &QComboBox::currentIndexChanged, this, &TestPage::edited);
+    connect(m_kind, &QComboBox::currentIndexChanged, this, [this] {
+        m_options->setTestKind(m_kind->currentData().toString());
+        emit edited();
+    });
     connect(m_seconds, &QDoubleSpinBox::valueChanged, this, &TestPage::edited);
     connect(m_warmup, &QDoubleSpinBox::valueChanged, this, &TestPage::edited);
     connect(m_options, &KnobRows::edited, this, &TestPage::edited);
@@ -65,6 +68,7 @@ TestPage::TestPage(QWidget* parent)
 void TestPage::load(const Experiment& experiment) {
     const TestSpec& test = experiment.test;
     m_kind->setCurrentIndex(m_kind->findData(test.kind));
+    m_options->setTestKind(test.kind);
     m_seconds->setValue(test.seconds);
     m_warmup->setValue(test.warmupSeconds);
     QList<Axis> options;
@@ -85,7 +89,7 @@ void TestPage::store(Experiment& experiment) const {
 QString TestPage::duplicateOption() const {
     QStringList names;
     for (const Axis& option : m_options->axes()) {
-        if (names.contains(option.knob))
+        if (!option.knob.isEmpty() && names.contains(option.knob))
             return option.knob;
         names.append(option.knob);
     }
@@ -104,14 +108,21 @@ void TestPage::display(const Experiment&, const Problem* own) {
             row = i;
     }
     m_options->setError(row, own != nullptr ? own->text : QString());
+    const bool of = own != nullptr && row < 0;
+    putErrorUnder(m_form, m_error, of ? fieldOf(own->path) : m_warmup);
+    setErrorText(m_error, of ? own->text : fieldError());
+}
+
+QWidget* TestPage::fieldOf(const QString& path) const {
+    return path == QLatin1String("test.kind")      ? static_cast<QWidget*>(m_kind)
+           : path == QLatin1String("test.seconds") ? m_seconds
+                                                   : m_warmup;
+}
+
+/// Options are kept by name: of two, one would vanish in silence.
+QString TestPage::fieldError() const {
     const QString twice = duplicateOption();
-    if (own != nullptr && row < 0)
-        setErrorText(m_error, own->text);
-    else if (!twice.isEmpty())
-        setErrorText(m_error,
-                     tr("The option %1 is there twice; its last value counts.").arg(twice));
-    else
-        setErrorText(m_error, {});
+    return twice.isEmpty() ? QString() : tr("The option %1 is there twice; remove one.").arg(twice);
 }
 
 } // namespace knobscope

@@ -25,7 +25,10 @@ protected:
 
 private:
     [[nodiscard]] QString duplicateOption() const;
+    [[nodiscard]] QString fieldError() const override;
+    [[nodiscard]] QWidget* fieldOf(const QString& path) const;
 
+    QFormLayout* m_form;
     QComboBox* m_kind;
     QDoubleSpinBox* m_seconds;
     QDoubleSpinBox* m_warmup;
