@@ -85,7 +85,7 @@ private:
         m_key = m_rect->axis(QCPAxis::atBottom);
         m_value = m_rect->axis(QCPAxis::atLeft);
         m_key->setLabel(m_curves.xLabel);
-        m_value->setLabel(m_curves.yLabel);
+        m_value->setLabel(valueLabel());
         m_key->grid()->setVisible(false);
         if (m_x.kind() == AxisScale::Linear && m_x.positions().size() > kFewValues)
             m_key->setTicker(QSharedPointer<WholeTicker>::create());
@@ -96,6 +96,20 @@ private:
         m_ticks->setTickCount(5);
         m_value->setTicker(m_ticks);
         m_key->ticker()->setTickCount(keyTicks());
+    }
+
+    /// A label that is longer than the axis is high goes on in a second line.
+    [[nodiscard]] QString valueLabel() const {
+        constexpr double kAxisPart = 0.6; // of the height; the rest is legend and numbers
+        const double room = kAxisPart * m_scale.heightPt * m_scale.unit;
+        QString label = m_curves.yLabel;
+        if (room <= 0 || QFontMetrics(m_font).horizontalAdvance(label) <= room)
+            return label;
+        const qsizetype of = label.indexOf(QStringLiteral(" of the "));
+        const qsizetype at = of >= 0 ? of : label.lastIndexOf(QStringLiteral(" ("));
+        if (at > 0)
+            label[at] = QLatin1Char('\n');
+        return label;
     }
 
     /// Long numbers need their room. The ticker may draw some more ticks than it is told.

@@ -15,6 +15,7 @@ struct DrawingScale {
     double fontPt = 9;        ///< text, in points
     QString fontFamily;       ///< empty: the default sans serif
     double widthPt = 240;     ///< decides how many legend entries share a row
+    double heightPt = 0;      ///< 0: enough for any label of the y axis
     QColor paper = Qt::white; ///< a figure is paper; a window has its own colours
     QColor ink = Qt::black;   ///< axes and text
 

@@ -14,6 +14,7 @@ void drawCurves(QCustomPlot& plot, const CurveSet& curves) {
     scale.fontPt =
         plot.font().pixelSize() > 0 ? plot.font().pixelSize() / unit : plot.font().pointSizeF();
     scale.widthPt = plot.width() / unit;
+    scale.heightPt = plot.height() / unit;
     scale.paper = plot.palette().color(QPalette::Base);
     scale.ink = plot.palette().color(QPalette::Text);
     plot.setPlottingHints(QCP::phFastPolylines | QCP::phCacheLabels);

@@ -32,6 +32,7 @@ DrawingScale scaleFor(const FigureStyle& style, int dpi) {
     scale.fontPt = style.fontPt;
     scale.fontFamily = style.fontFamily;
     scale.widthPt = style.widthMm / kMmPerInch * 72;
+    scale.heightPt = style.heightMm / kMmPerInch * 72;
     return scale;
 }
 

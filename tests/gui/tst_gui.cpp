@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "guifixture.h"
 
+#include "app/gui/looks.h"
 #include "app/gui/messagebar.h"
 #include "app/gui/pages/tables.h"
 #include "core/model/experimentfile.h"
@@ -44,6 +45,7 @@ private slots:
     void messagesGoWithTheirPage();
     void exportsAskBeforeTheyReplace();
     void filtersWithoutMatchSaySo();
+    void darkWindowsAreDarkThroughout();
 
 private:
     qint64 storeMeasuredRun();
@@ -84,7 +86,7 @@ void TestGui::oneClickMeasuresAndStopKeepsWhatThereIs() {
     QVERIFY(message().contains(QStringLiteral("can be resumed")));
     QVERIFY(find<QPushButton>(m_window.get(), "resumeThis")->isVisible());
     const QString summary = find<QLabel>(m_window.get(), "runSummary")->text();
-    QVERIFY2(summary.contains(QStringLiteral(" of 18 samples")), qPrintable(summary));
+    QVERIFY2(summary.contains(QStringLiteral(" of 36 samples")), qPrintable(summary));
     picture(m_window.get(), "3-stopped-run");
 }
 
@@ -475,6 +477,35 @@ void TestGui::filtersWithoutMatchSaySo() {
     find<QLineEdit>(m_window.get(), "counterFilter")->setText(QStringLiteral("nothing"));
     QCOMPARE(counters->rows(), 0);
     picture(m_window.get(), "28-no-counter-matches");
+}
+
+/// A dark theme without a colour for hints, as some are.
+void TestGui::darkWindowsAreDarkThroughout() {
+    const QPalette before = QApplication::palette();
+    QPalette dark(QColor(0x31, 0x36, 0x3b));
+    dark.setColor(QPalette::Base, QColor(0x23, 0x26, 0x29));
+    dark.setColor(QPalette::AlternateBase, QColor(0x2b, 0x2f, 0x33));
+    dark.setColor(QPalette::PlaceholderText, QColor(0, 0, 0, 128));
+    QApplication::setPalette(withReadableHints(dark));
+    const auto restore = qScopeGuard([&] { QApplication::setPalette(before); });
+    end();
+    begin(); // icons are drawn when the window is made
+    QVERIFY(storeMeasuredRun() > 0);
+    find<QAction>(m_window.get(), "actionRuns")->trigger();
+    auto* open = find<QPushButton>(m_window.get(), "openRun");
+    QTRY_VERIFY_WITH_TIMEOUT(open->isEnabled(), kMoment);
+    picture(m_window.get(), "29-dark-runs");
+    QTest::mouseClick(open, Qt::LeftButton);
+    QTRY_COMPARE_WITH_TIMEOUT(currentPage()->objectName(), QStringLiteral("runPage"), kMoment);
+    picture(m_window.get(), "30-dark-run");
+    auto* plot = find<QCustomPlot>(m_window.get(), "curvePlot");
+    QVERIFY(plot->grab().toImage().pixelColor(3, 3).lightness() < 80);
+    auto* live = find<QCustomPlot>(m_window.get(), "livePlot");
+    QVERIFY(live->grab().toImage().pixelColor(3, 3).lightness() < 80);
+    QVERIFY(live->xAxis->tickLabelColor().lightness() > 150);
+    ExperimentWizard* wizard = openWizard(newExperiment());
+    QVERIFY(wizard);
+    picture(wizard, "31-dark-wizard");
 }
 
 QTEST_MAIN(TestGui)

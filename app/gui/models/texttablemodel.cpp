@@ -8,6 +8,15 @@
 
 namespace knobscope {
 
+namespace {
+
+bool isExact(double value, int decimals) {
+    const double scaled = value * std::pow(10, decimals);
+    return std::abs(scaled - std::round(scaled)) < 1e-6;
+}
+
+} // namespace
+
 void TextTableModel::setTable(const QStringList& header, const QList<Row>& rows,
                               const QStringList& tips) {
     beginResetModel();
@@ -26,7 +35,9 @@ void TextTableModel::countDecimals(const Row& row) {
             continue;
         const double value = std::abs(*row[column].value);
         Span& span = m_spans[column];
-        span.whole = span.whole && value == std::trunc(value);
+        constexpr int kMostDecimals = 6;
+        while (span.needed < kMostDecimals && !isExact(value, span.needed))
+            ++span.needed;
         span.most = std::max(span.most, value);
         if (value > 0)
             span.least = span.least > 0 ? std::min(span.least, value) : value;
@@ -38,14 +49,15 @@ QString TextTableModel::textOf(const TableCell& cell, int column) const {
     if (!cell.value || !std::isfinite(*cell.value) || column >= m_spans.size())
         return cell.text;
     const Span& span = m_spans[column];
-    if (span.whole)
-        return QString::number(*cell.value, 'f', 0);
     const auto digits = [](int wanted, double value) {
-        return std::clamp(wanted - 1 - static_cast<int>(std::floor(std::log10(value))), 0, 6);
+        return value > 0
+                   ? std::clamp(wanted - 1 - static_cast<int>(std::floor(std::log10(value))), 0, 6)
+                   : 0;
     };
     constexpr double kLarge = 1000;
     const int forSmall = std::min(digits(2, span.least), span.most >= kLarge ? 1 : 2);
-    return QString::number(*cell.value, 'f', std::max(digits(4, span.most), forSmall));
+    const int decimals = std::min(span.needed, std::max(digits(4, span.most), forSmall));
+    return QString::number(*cell.value, 'f', decimals);
 }
 
 void TextTableModel::appendRow(const Row& row) {

@@ -46,7 +46,7 @@ private:
 
     /// What a column's numbers need.
     struct Span {
-        bool whole = true;
+        int needed = 0;   ///< decimals that write all of them exactly, up to 6
         double least = 0; ///< not counting zeros
         double most = 0;
     };

@@ -57,8 +57,15 @@ void ResultTable::setTable(const Table& table) {
 
 void ResultTable::fitColumns() {
     resizeColumnsToContents();
-    for (int column = 0; column < m_proxy->columnCount(); ++column)
-        setColumnWidth(column, qMin(columnWidth(column) + 8, kWidestColumn));
+    constexpr int kSortArrow = 18;
+    for (int column = 0; column < m_proxy->columnCount(); ++column) {
+        const int room = column == m_firstSort ? kSortArrow : 8;
+        setColumnWidth(column, qMin(columnWidth(column) + room, kWidestColumn));
+    }
+    // A text may use what is left; a number would stand far from all others.
+    const QVariant last =
+        m_model->headerData(m_model->columnCount() - 1, Qt::Horizontal, Qt::TextAlignmentRole);
+    horizontalHeader()->setStretchLastSection((last.toInt() & Qt::AlignRight) == 0);
 }
 
 void ResultTable::appendRow(const TextTableModel::Row& row) {
