@@ -205,6 +205,7 @@ void TestWizard::beginningIsNoError() {
     QTest::mouseClick(find<QPushButton>(wizard, "addAxis"), Qt::LeftButton);
     QVERIFY(!find<QLabel>(wizard, "axisError1")->isVisible());
     QTRY_VERIFY(find<QLabel>(wizard, "axisTodo1")->isVisible());
+    QVERIFY(wizard->findChild<QComboBox*>("excludeValue1") == nullptr);
     QVERIFY(!wizard->button(QWizard::NextButton)->isEnabled());
     picture(wizard, "19-wizard-row-begun");
 }

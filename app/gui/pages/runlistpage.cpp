@@ -93,14 +93,14 @@ QWidget* RunListPage::buildList() {
     m_resume = makeButton("resumeRun", "start", tr("Res&ume"));
     m_resume->setToolTip(tr("Measures what is still missing"));
     m_delete = makeButton("deleteRun", "delete", tr("&Delete…"));
-    auto* create = makeButton("newExperiment", "new", tr("&New experiment…"));
+    m_create = makeButton("newExperiment", "new", tr("&New experiment…"));
 
     auto* top = new QHBoxLayout;
     top->addWidget(m_filter, 1);
     top->addWidget(m_open);
     top->addWidget(m_resume);
     top->addWidget(m_delete);
-    top->addWidget(create);
+    top->addWidget(m_create);
     auto* layout = new QVBoxLayout(page);
     layout->addLayout(top);
     layout->addWidget(m_table, 1);
@@ -123,7 +123,7 @@ QWidget* RunListPage::buildList() {
         if (const auto run = selected())
             emit deleteRequested(*run);
     });
-    connect(create, &QPushButton::clicked, this, &RunListPage::newRequested);
+    connect(m_create, &QPushButton::clicked, this, &RunListPage::newRequested);
     updateButtons();
     return page;
 }
@@ -245,6 +245,7 @@ void RunListPage::updateButtons() {
     // A run that another program measures is running too; only a dead one can be resumed.
     const bool measured =
         run && (run->id == m_measured || (run->state == RunState::Running && !run->resumable));
+    m_create->setEnabled(!m_busy);
     m_delete->setEnabled(run && !measured);
     m_delete->setToolTip(!measured               ? QString()
                          : run->id == m_measured ? tr("It is being measured: stop it first")

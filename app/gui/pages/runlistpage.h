@@ -60,6 +60,7 @@ private:
     QPushButton* m_open = nullptr;
     QPushButton* m_resume = nullptr;
     QPushButton* m_delete = nullptr;
+    QPushButton* m_create = nullptr;
     bool m_busy = false;
     qint64 m_measured = 0;
     qint64 m_wanted = 0; ///< to be selected when the list arrives

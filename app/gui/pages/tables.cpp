@@ -56,6 +56,7 @@ void ResultTable::setTable(const Table& table) {
 }
 
 void ResultTable::fitColumns() {
+    horizontalHeader()->setStretchLastSection(false); // else it keeps the width it had
     resizeColumnsToContents();
     constexpr int kSortArrow = 18;
     for (int column = 0; column < m_proxy->columnCount(); ++column) {

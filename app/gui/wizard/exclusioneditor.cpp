@@ -73,7 +73,8 @@ void ExclusionEditor::setAxes(const QList<Axis>& axes) {
     for (int i = 0; i < axes.size(); ++i) {
         const auto twins = std::count_if(m_axes.cbegin(), m_axes.cbegin() + i,
                                          [&](const Axis& a) { return a.knob == axes[i].knob; });
-        if (twins > 0) // an exclusion goes by the knob: one choice for both sides
+        // An exclusion goes by the knob: one choice for both sides, none for a row just begun.
+        if (twins > 0 || axes[i].knob.isEmpty())
             continue;
         auto* combo = new QComboBox(this);
         combo->setObjectName(QStringLiteral("excludeValue%1").arg(i));
