@@ -101,8 +101,10 @@ void Preflight::describeAgent(const HostSession& host, Side side) {
         ok(host.label(), title, what + QStringLiteral("root"));
     else if (setsHostKnobs(side))
         warn(host.label(), title,
-             what + QStringLiteral("not root: host knobs need root, so log in to %1 as root")
-                        .arg(host.label()));
+             what + QStringLiteral("not root: host knobs need root, so %1")
+                        .arg(m_experiment.host(side).local
+                                 ? QStringLiteral("start Knobscope as root")
+                                 : QStringLiteral("log in to %1 as root").arg(host.label())));
     else
         ok(host.label(), title, what + QStringLiteral("not root: host knobs need root"));
     for (const protocol::UndoReport& undo : hello.recovered) {
@@ -249,11 +251,8 @@ void Preflight::checkKnobValue(HostSession& host, const QString& knob, const QSt
         const QString original = outcome.original ? QString::fromStdString(*outcome.original)
                                                   : QStringLiteral("unknown");
         if (outcome.status == "rejected" || !outcome.accepted) {
-            QString reason = QString::fromStdString(outcome.error);
-            if (host.hello().uid != 0)
-                reason += QStringLiteral(" (host knobs need root: log in to %1 as root)")
-                              .arg(host.label());
-            failed(host.label(), title, reason,
+            // That the agent is not root, and what to do, stands beside the agent.
+            failed(host.label(), title, QString::fromStdString(outcome.error),
                    host.hello().uid == 0 ? ExitStatus::BadInput : ExitStatus::HostUnusable);
         } else if (outcome.status == "adjusted") {
             warn(host.label(), title,
