@@ -2,6 +2,7 @@
 #include "guifixture.h"
 
 #include "app/gui/looks.h"
+#include "app/gui/pages/liveplot.h"
 #include "app/gui/pages/tables.h"
 
 #include <QComboBox>
@@ -32,6 +33,7 @@ private slots:
     void exportsAskBeforeTheyReplace();
     void filtersWithoutMatchSaySo();
     void darkWindowsAreDarkThroughout();
+    void leftoverIntervalsAreNotDrawn();
 
 private:
     qint64 storeMeasuredRun();
@@ -187,6 +189,7 @@ void TestWindow::exportsAskBeforeTheyReplace() {
     QVERIFY(replaced->isVisible());
     QVERIFY2(replaced->text().endsWith(QStringLiteral(": cells.csv")),
              qPrintable(replaced->text()));
+    QVERIFY(!find<QPushButton>(csv, "exportButton")->isDefault());
     picture(csv, "26-export-csv-replaces");
 }
 
@@ -241,6 +244,22 @@ void TestWindow::darkWindowsAreDarkThroughout() {
     ExperimentWizard* wizard = openWizard(newExperiment());
     QVERIFY(wizard);
     picture(wizard, "31-dark-wizard");
+}
+
+/// The last interval of a sample may be a sliver: its rate is noise, and would look like a spike.
+void TestWindow::leftoverIntervalsAreNotDrawn() {
+    LivePlot plot;
+    plot.begin(false, 0.31);
+    for (const double end : {0.1, 0.2, 0.3, 0.301}) {
+        for (const Side side : {Side::Sender, Side::Receiver})
+            plot.add({side, end, end > 0.3 ? 90000.0 : 900.0, 0});
+    }
+    QCOMPARE(plot.graph(0)->dataCount(), 3);
+    QCOMPARE(plot.graph(1)->dataCount(), 3);
+    QVERIFY(plot.yAxis->range().upper < 2000);
+    plot.begin(false, 0.31); // a new sample begins anew
+    plot.add({Side::Sender, 0.1, 900, 0});
+    QCOMPARE(plot.graph(0)->dataCount(), 1);
 }
 
 QTEST_MAIN(TestWindow)

@@ -185,6 +185,7 @@ CsvDialog::CsvDialog(const QString& suggestedFolder, QWidget* parent)
     form->addRow(labelFor(tr("&Folder:"), m_folder), withBrowse(m_folder, browseButton));
     form->addRow(m_replaced);
     QDialogButtonBox* buttons = exportButtons(this);
+    m_cancel = buttons->button(QDialogButtonBox::Cancel);
     m_write = buttons->findChild<QPushButton*>(QStringLiteral("exportButton"));
     form->addRow(buttons);
     setMinimumWidth(520);
@@ -206,6 +207,8 @@ void CsvDialog::follow() {
                                  ? QString()
                                  : tr("Replaced there: %1").arg(there.join(QStringLiteral(", "))));
     m_write->setText(there.isEmpty() ? tr("&Export") : tr("&Replace and export"));
+    // Enter replaces nothing.
+    (there.isEmpty() ? m_write : m_cancel)->setDefault(true);
 }
 
 void CsvDialog::browse() {

@@ -62,6 +62,7 @@ private:
     QLineEdit* m_folder;
     QLabel* m_replaced;
     QPushButton* m_write = nullptr;
+    QPushButton* m_cancel = nullptr;
 };
 
 } // namespace knobscope
