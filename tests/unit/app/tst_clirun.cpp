@@ -105,7 +105,10 @@ void TestCliRun::tellsScriptsWhatHappens() {
         QVERIFY2(!event.isEmpty(), "a line that is no event");
         ++counts[event];
         if (event == QLatin1String("sample")) {
-            QCOMPARE(line["state"].toString(), QStringLiteral("done"));
+            // Over loopback a CPU may well be the limit, which is a flag.
+            QCOMPARE(line["state"].toString(), line["flags"].toArray().isEmpty()
+                                                   ? QStringLiteral("done")
+                                                   : QStringLiteral("flagged"));
             QVERIFY(line["metrics"]["sample"]["throughput_mbit_s"].toDouble() > 0);
             QCOMPARE(line["settings"][0]["knob"].toString(), QStringLiteral("message_size"));
             // Plain numbers, counted from 1.
