@@ -24,6 +24,11 @@ Fd makeBound(const Setup& setup, int type) {
     Fd socket(::socket(setup.address.family(), type | SOCK_CLOEXEC, 0));
     if (!socket)
         fail(errnoText("cannot make a test socket", errno));
+    // A port of a chosen range may still be in TIME_WAIT from the sample before. (Of UDP it would
+    // let two sockets share a port.)
+    const int on = 1;
+    if ((type & SOCK_STREAM) == SOCK_STREAM)
+        ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     bindLocal(socket.get(), setup, false);
     return socket;
 }
@@ -95,6 +100,7 @@ Acceptor::Acceptor(const Setup& setup, std::span<Stream> streams)
     for (Stream& stream : streams) {
         if (setup.kind == TestKind::kTcpCrr) {
             stream.listener = listenOn(setup, 0, true);
+            setTimeouts(stream.listener.get(), kLookSeconds); // its connections inherit them
             stream.initialBuffers = bufferSizes(stream.listener.get());
         } else if (setup.udp()) {
             stream.socket = makeBound(setup, SOCK_DGRAM);

@@ -69,6 +69,9 @@ private:
 
 // What both parts and tcp_crr share.
 
+/// Calls of tcp_crr that wait look this often whether the test was ended.
+inline constexpr double kLookSeconds = 0.25;
+
 /// Binds to the test address, within the range of ports of this side if it has one. `connecting`
 /// leaves the choice of a free port to connect(). Throws AgentError.
 void bindLocal(int socket, const Setup& setup, bool connecting);

@@ -10,14 +10,14 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
 namespace knobscope::agent {
 
 namespace {
 
-/// Waiting calls look this often whether the test was ended.
-constexpr double kLook = 0.25;
+/// A connection that shows no token for so long is a stranger's, and holds up the others.
+constexpr double kProofSeconds = 1;
+constexpr double kPatienceSeconds = std::chrono::duration<double>(kPatience).count();
 
 [[noreturn]] void fail(const std::string& message) {
     throw AgentError(protocol::errorcode::kTraffic, message);
@@ -30,16 +30,18 @@ bool timedOut(int error) {
 /// Goes on waiting as long as the other end may be silent.
 class Waiting {
 public:
-    explicit Waiting(const Course& course) : m_course(course) {}
+    explicit Waiting(const Course& course, double most = kPatienceSeconds)
+        : m_course(course), m_most(most) {}
     /// After a call timed out. False: for too long. Throws when the test was ended.
     bool again() {
         if (m_course.aborted())
             failAborted();
-        return (m_waited += kLook) < std::chrono::duration<double>(kPatience).count();
+        return (m_waited += kLookSeconds) < m_most;
     }
 
 private:
     const Course& m_course;
+    const double m_most;
     double m_waited = 0;
 };
 
@@ -62,6 +64,20 @@ bool receiveAll(int socket, char* bytes, std::size_t size, Stream& stream, const
         } else if (errno != EINTR) {
             failTransfer("receiving from", peer, errno);
         }
+    }
+    return true;
+}
+
+/// False: there is none, and the connection is not one of the client's.
+bool receiveProof(int socket, Proof& proof, const Course& course) {
+    Waiting waiting(course, kProofSeconds);
+    for (std::size_t have = 0; have < proof.size();) {
+        const ssize_t n = ::recv(socket, proof.data() + have, proof.size() - have, 0);
+        if (n > 0)
+            have += static_cast<std::size_t>(n);
+        else if (n == 0 || (timedOut(errno) && !waiting.again()) ||
+                 (!timedOut(errno) && errno != EINTR))
+            return false;
     }
     return true;
 }
@@ -96,7 +112,7 @@ Fd connectOnce(const Setup& setup, const Address& peer, const Course& course) {
     if (!socket)
         fail(errnoText("cannot make a test socket", errno));
     applyTestKnobs(socket.get(), setup.config);
-    setTimeouts(socket.get(), kLook);
+    setTimeouts(socket.get(), kLookSeconds);
     bindLocal(socket.get(), setup, true);
     Waiting waiting(course);
     while (::connect(socket.get(), peer.data(), peer.length()) != 0) {
@@ -211,7 +227,6 @@ void makeConnections(Stream& stream, Course& course, const Setup& setup, FlowBuf
 
 void takeConnections(Stream& stream, Course& course, const Setup& setup, FlowBuffers& buffers,
                      std::size_t index) {
-    std::vector<char> request(kProofBytes + buffers.receive.size());
     bool first = true;
     for (;;) {
         Fd socket;
@@ -223,19 +238,13 @@ void takeConnections(Stream& stream, Course& course, const Setup& setup, FlowBuf
                 stream.begin = stream.mark();
             first = false;
         }
-        // What is not from our client costs no more than its bytes.
-        if (!receiveAll(socket.get(), request.data(), kProofBytes, stream, course,
-                        setup.peerText)) {
-            ++stream.strangers;
-            continue;
-        }
         Proof proof;
-        std::memcpy(proof.data(), request.data(), proof.size());
-        if (!sameToken(setup.token, proof) || proofIndex(proof) != index) {
+        if (!receiveProof(socket.get(), proof, course) || !sameToken(setup.token, proof) ||
+            proofIndex(proof) != index) {
             ++stream.strangers;
             continue;
         }
-        if (!receiveAll(socket.get(), request.data() + kProofBytes, buffers.receive.size(), stream,
+        if (!receiveAll(socket.get(), buffers.receive.data(), buffers.receive.size(), stream,
                         course, setup.peerText) ||
             !sendAll(socket.get(), buffers.send.data(), buffers.send.size(), course,
                      setup.peerText))
