@@ -377,7 +377,8 @@ void TestAgentKnobs::sharesKnobsWithinARun() {
                  m_before.limit.toStdString()); // not what the sender has set
     sender.call(method::kKnobApply, listOf(setting(kCorkingKnob, "0")));
     for (AgentProcess* agent : {&sender, &receiver}) {
-        for (const Json& report : agent->call(method::kQuit)["result"])
+        const Json reports = agent->call(method::kQuit)["result"];
+        for (const Json& report : reports)
             QVERIFY2(report["restored"] == true, report.dump().c_str());
     }
 }

@@ -99,7 +99,8 @@ void TestAgentRecovery::flagsWhatOthersChangedMeanwhile() {
     leaveBehind(listOf(setting(kLimitKnob, "65536"), setting(kCorkingKnob, "0")));
     QVERIFY(writeSysctl(kLimit, "77777"));
     AgentProcess next;
-    for (const Json& report : next.hello("next")["recovered"]) {
+    const Json recovered = next.hello("next")["recovered"];
+    for (const Json& report : recovered) {
         COMPARE_TEXT(report["changed_by_other"], report["name"] == kLimitKnob);
         COMPARE_TEXT(report["restored"], true);
     }
