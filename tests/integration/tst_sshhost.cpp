@@ -152,7 +152,8 @@ private slots:
         QTest::newRow("a file") << "touch " + k;
         QTest::newRow("noexec") << QByteArray("mount -o remount,noexec /var/tmp");
         QTest::newRow("read-only") << QByteArray("mount -o remount,ro /var/tmp");
-        QTest::newRow("disk full") << QByteArray("mount -o remount,size=16m /var/tmp && "
+        QTest::newRow("disk full") << QByteArray("rm -rf /var/tmp/knobscope-0; "
+                                                 "mount -o remount,size=16m /var/tmp && "
                                                  "! cat /dev/zero 2>/dev/null >/var/tmp/fill");
         QTest::newRow("others may rename") << QByteArray("chmod 777 /var/tmp");
     }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "tests/lab/labrun.h"
 
+#include <QElapsedTimer>
 #include <QFile>
 #include <QJsonArray>
 #include <QTest>
@@ -38,14 +39,13 @@ private:
     std::unique_ptr<LabRun> m_run;
     qint64 m_runs = 0;
     Readings m_moved;
-    double m_busy = 0;
 };
 
 void TestWitness::initTestCase() {
     // A queue before the bottleneck that is shorter than what senders have under way, so that it
     // drops some.
     QVERIFY2(
-        m_lab.up({QStringLiteral("--rate"), QStringLiteral("400mbit"), QStringLiteral("--burst"),
+        m_lab.up({QStringLiteral("--rate"), QStringLiteral("100mbit"), QStringLiteral("--burst"),
                   QStringLiteral("32k"), QStringLiteral("--latency"), QStringLiteral("1ms")}),
         qPrintable(m_lab.error()));
     m_run = std::make_unique<LabRun>(m_lab);
@@ -88,10 +88,8 @@ SampleRecord TestWitness::measure(const QJsonObject& test) {
                       {QStringLiteral("axes"), QJsonArray()},
                       {QStringLiteral("plan"), QJsonObject{{QStringLiteral("repeats"), 1}}}});
     const Readings before = read();
-    const double busy = busySeconds();
     CliProcess cli(m_run->runArguments(file));
     const int status = cli.waitForEnd();
-    m_busy = busySeconds() - busy;
     const Readings after = read();
     m_moved = {after.bytes - before.bytes, after.packets - before.packets,
                after.retransmits - before.retransmits};
@@ -110,7 +108,7 @@ void TestWitness::bytesAreThoseOfTheInterface_data() {
     QTest::newRow("both ways") << QJsonObject{
         {"kind", "tcp_stream"}, {"seconds", 1}, {"direction", "both"}, {"streams", 2}};
     QTest::newRow("datagrams") << QJsonObject{
-        {"kind", "udp_stream"}, {"seconds", 1}, {"rate", 100'000'000}};
+        {"kind", "udp_stream"}, {"seconds", 1}, {"rate", 50'000'000}};
 }
 
 /// Headers make the frames larger than the payload: by 66 bytes for TCP, once for all the segments
@@ -165,21 +163,39 @@ void TestWitness::lossIsThatOfTheBottleneck() {
     const double loss = sample.metric(QStringLiteral("loss_percent")).value_or(-1);
     const double delivered = sample.metric(QStringLiteral("throughput_mbit_s")).value_or(0);
     const double sent = sample.metric(QStringLiteral("sent_mbit_s"), Side::Sender).value_or(0);
-    QVERIFY2(delivered > 300 && delivered < 400, qPrintable(QString::number(delivered)));
+    QVERIFY2(delivered > 70 && delivered < 101, qPrintable(QString::number(delivered)));
     QVERIFY2(sent > delivered * 1.2, qPrintable(QString::number(sent)));
     QVERIFY2(qAbs(loss - 100 * (1 - delivered / sent)) < 6, qPrintable(QString::number(loss)));
 }
 
-/// Both hosts are this machine: its own /proc/stat shows the sample, and what the run needs beside.
+/// Both hosts are this machine: its own /proc/stat shows the same share of busy time meanwhile.
 void TestWitness::cpuIsThatOfProcStat() {
-    const SampleRecord sample = measure({{"kind", "tcp_stream"}, {"seconds", 3}, {"streams", 4}});
-    const double percent = sample.metric(QStringLiteral("cpu_percent"), Side::Receiver).value_or(0);
-    const double elapsed = sample.metric(QStringLiteral("elapsed_s")).value_or(0);
-    const double told =
-        percent / 100 * elapsed * static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
-    QVERIFY2(told > 0.3, qPrintable(QString::number(told)));
-    QVERIFY2(told < m_busy * 1.05, qPrintable(QStringLiteral("%1 of %2").arg(told).arg(m_busy)));
-    QVERIFY2(told > m_busy - 2.5, qPrintable(QStringLiteral("%1 of %2").arg(told).arg(m_busy)));
+    const QString file = m_run->write(
+        {{QStringLiteral("test"),
+          QJsonObject{{"kind", "tcp_rr"}, {"seconds", 3}, {"streams", 2}, {"burst", 8}}},
+         {QStringLiteral("axes"), QJsonArray()},
+         {QStringLiteral("plan"), QJsonObject{{QStringLiteral("repeats"), 1}}}});
+    CliProcess cli(m_run->runArguments(file));
+    QVERIFY2(cli.waitFor(
+                 [](const QJsonObject& event) {
+                     return event.value(QStringLiteral("event")) == QStringLiteral("run_started");
+                 },
+                 60000),
+             cli.errorText());
+    QElapsedTimer timer;
+    timer.start();
+    const double before = busySeconds();
+    QVERIFY2(cli.waitForSample(), cli.errorText());
+    const double busy = busySeconds() - before;
+    const double seconds = static_cast<double>(timer.elapsed()) / 1000;
+    QCOMPARE(cli.waitForEnd(), 0);
+    const double seen = 100 * busy / seconds / static_cast<double>(::sysconf(_SC_NPROCESSORS_ONLN));
+    const SampleRecord sample = m_run->load(++m_runs).samples.value(0);
+    for (const Side side : {Side::Sender, Side::Receiver}) {
+        const double told = sample.metric(QStringLiteral("cpu_percent"), side).value_or(-1);
+        QVERIFY2(told > 5 && qAbs(told - seen) < 15,
+                 qPrintable(QStringLiteral("%1, /proc/stat %2").arg(told).arg(seen)));
+    }
 }
 
 QTEST_GUILESS_MAIN(TestWitness)
