@@ -225,6 +225,14 @@ Result<qint64> usableVersion(Database& database, qint64 newest) {
     return version;
 }
 
+/// In one view of the file: another program may bring it up to date between two questions.
+Result<qint64> usableVersionNow(Database& database, qint64 newest) {
+    const auto view = Transaction::begin(database, Transaction::Kind::Read);
+    if (!view)
+        return tl::unexpected(view.error());
+    return usableVersion(database, newest);
+}
+
 /// Runs the steps from `version` on; within a transaction.
 Result<void> runSteps(Database& database, const std::vector<Migration>& steps, qint64 version) {
     for (auto step = static_cast<std::size_t>(version); step < steps.size(); ++step) {
@@ -249,7 +257,7 @@ const std::vector<Migration>& migrations() {
 
 Result<void> bringUpToDate(Database& database, const std::vector<Migration>& steps) {
     const auto newest = static_cast<qint64>(steps.size());
-    auto version = usableVersion(database, newest);
+    auto version = usableVersionNow(database, newest);
     if (!version)
         return tl::unexpected(version.error());
     if (auto wal = database.useWal(); !wal)
@@ -273,7 +281,7 @@ Result<void> bringUpToDate(Database& database, const std::vector<Migration>& ste
 
 Result<void> requireUpToDate(Database& database, const std::vector<Migration>& steps) {
     const auto newest = static_cast<qint64>(steps.size());
-    const auto version = usableVersion(database, newest);
+    const auto version = usableVersionNow(database, newest);
     if (!version)
         return tl::unexpected(version.error());
     if (*version == newest)

@@ -7,6 +7,9 @@
 #include <QTemporaryDir>
 #include <QTest>
 
+#include <future>
+#include <vector>
+
 using namespace knobscope;
 
 class TestSchema : public QObject {
@@ -15,6 +18,7 @@ private slots:
     void init();
     void makesFileAndFolders();
     void takesAnEmptyFile();
+    void manyOpenANewFileAtOnce();
     void setsWhatItPromises();
     void openingAgainChangesNothing();
     void migratesFromEachVersion_data();
@@ -69,6 +73,22 @@ void TestSchema::takesAnEmptyFile() {
     file.close();
     QVERIFY(RunRepository::open(path()));
     QCOMPARE(pragma(path(), "PRAGMA user_version"), static_cast<qint64>(migrations().size()));
+}
+
+/// As the windows do at the first start: a list is read while a run is made.
+void TestSchema::manyOpenANewFileAtOnce() {
+    for (int turn = 0; turn < 20; ++turn) {
+        const QString file = path(QStringLiteral("runs%1.db").arg(turn));
+        std::vector<std::future<QString>> errors;
+        for (int i = 0; i < 4; ++i) {
+            errors.push_back(std::async(std::launch::async, [file] {
+                const auto repository = RunRepository::open(file);
+                return repository ? QString() : repository.error().text();
+            }));
+        }
+        for (auto& error : errors)
+            QCOMPARE(error.get(), QString());
+    }
 }
 
 void TestSchema::setsWhatItPromises() {
