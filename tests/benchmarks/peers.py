@@ -50,7 +50,7 @@ def iperf3(path, options, udp, streams):
     if udp:
         command += ["-u", "-b", "0", "-l", str(DATAGRAM)]
     with Server(path, ["iperf3", "-s", "-B", path.address, "-p", port]):
-        end = json.loads(ask(path, command, r"\{.*\}").group(0))["end"]
+        end = json.loads(ask(path, command, r"\{.*\"sum.*\}").group(0))["end"]  # not an error
     if not udp:
         received = end["sum_received"]
         return received["bits_per_second"] / 1e9, received["bytes"] / 1e9
@@ -59,18 +59,12 @@ def iperf3(path, options, udp, streams):
     return delivered * 8 / total["seconds"] / 1e9, delivered / 1e9
 
 
-def iperf(path, options, udp, streams):
+def iperf(path, options, streams):
     port = str(path.free_port())
-    udp_options = ["-u", "-l", str(DATAGRAM)] if udp else []
     command = ["iperf", "-c", path.address, "-p", port, "-y", "C", "-t", str(options.seconds), "-P",
-               str(streams)] + udp_options + (["-b", "0"] if udp else [])
-    with Server(path, ["iperf", "-s", "-B", path.address, "-p", port] + udp_options):
-        # The last line is the sum; of UDP, what the server tells.
-        fields = ask(path, command, r"([^\n]+)\n*$").group(1).split(",")
-    if udp:
-        seconds = float(fields[6].split("-")[1]) - float(fields[6].split("-")[0])
-        delivered = (int(fields[11]) - int(fields[10])) * DATAGRAM
-        return delivered * 8 / seconds / 1e9, delivered / 1e9
+               str(streams)]
+    with Server(path, ["iperf", "-s", "-B", path.address, "-p", port]):
+        fields = ask(path, command, r"([^\n]+)\n*$").group(1).split(",")  # the last line is the sum
     return float(fields[8]) / 1e9, float(fields[7]) / 1e9
 
 
@@ -90,8 +84,8 @@ def qperf(path, options, test, size):
     kind = "latency" if test.endswith("lat") else "recv_bw" if test == "udp_bw" else "bw"
     with Server(path, ["qperf", "-lp", port]):
         value = float(ask(path, command, rf"\b{kind}\s*=\s*([0-9.,]+)").group(1).replace(",", ""))
-    if kind == "latency":  # one way, in seconds
-        rate = 1 / (2 * value)
+    if kind == "latency":  # one way, in nanoseconds
+        rate = 1e9 / (2 * value)
         return rate, rate * options.seconds / 1e6
     return value * 8 / 1e9, value * options.seconds / 1e9
 
