@@ -64,8 +64,10 @@ def iperf(path, options, streams):
     command = ["iperf", "-c", path.address, "-p", port, "-y", "C", "-t", str(options.seconds), "-P",
                str(streams)]
     with Server(path, ["iperf", "-s", "-B", path.address, "-p", port]):
-        fields = ask(path, command, r"([^\n]+)\n*$").group(1).split(",")  # the last line is the sum
-    return float(fields[8]) / 1e9, float(fields[7]) / 1e9
+        lines = ask(path, command, r"\d.*").group(0).split()
+    ends = [line.split(",") for line in lines]
+    sums = [fields for fields in ends if fields[5] == "-1"] or ends
+    return float(sums[-1][8]) / 1e9, float(sums[-1][7]) / 1e9
 
 
 def nuttcp(path, options, udp, streams):
