@@ -65,6 +65,8 @@ public:
         return bytes;
     }
 
+    [[nodiscard]] bool arrivesAt(Side side) const { return m_arrivals.contains(side); }
+
 private:
     [[nodiscard]] const TrafficResult& at(Side side) const {
         return side == Side::Receiver ? m_receiver : m_sender;
@@ -358,7 +360,7 @@ void fillSample(SampleRecord& sample, const Experiment& experiment, const Cell& 
         }
         checkTestKnobs(sample, experiment, cell, side, result->traffic);
         addDeltas(sample, side, result->before, result->after);
-        const bool receives = stream && arrivals(experiment, cell).contains(side);
+        const bool receives = stream && totals.arrivesAt(side);
         sample.series.insert(side, seriesOf(result->traffic.intervals, receives));
     }
     if (known)

@@ -66,14 +66,14 @@ void HostClaim::introduce(const std::string& group, const std::string& owner) {
     m_owner = owner;
 }
 
-void HostClaim::ask() const {
+bool HostClaim::ask() const {
     if (m_socket)
-        return;
+        return true;
     const Name name;
     const UniqueFd socket = makeSocket();
     if (::connect(socket.get(), name.generic(), name.length) != 0) {
         if (errno == ECONNREFUSED)
-            return;
+            return false;
         throw AgentError(errorcode::kInternal,
                          errnoText("cannot find out whether this host is in use", errno));
     }
@@ -85,6 +85,7 @@ void HostClaim::ask() const {
     if (said.substr(0, end) != m_group)
         throw AgentError(errorcode::kBusy, "this host is in use by " + said.substr(end + 1) +
                                                "; wait for its end or stop it");
+    return true;
 }
 
 void HostClaim::hold() {
@@ -100,10 +101,9 @@ void HostClaim::hold() {
         }
         if (errno != EADDRINUSE)
             throw AgentError(errorcode::kInternal, errnoText("cannot claim this host", errno));
-        ask(); // returns for a partner's claim, and for one that has ended since
-        const UniqueFd again = makeSocket();
-        if (::connect(again.get(), name.generic(), name.length) == 0)
+        if (ask())
             return;
+        // The holder has ended since.
         ::poll(nullptr, 0, kBetweenTriesMs);
     }
     throw AgentError(errorcode::kBusy, "this host is in use by agents that come and go");

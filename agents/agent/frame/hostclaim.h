@@ -16,8 +16,9 @@ public:
     /// Agents of one group share the host. `owner` is what the others are told.
     void introduce(const std::string& group, const std::string& owner);
 
-    /// Throws AgentError(kBusy), which names the owner, when another group has the host.
-    void ask() const;
+    /// Throws AgentError(kBusy), which names the owner, when another group has the host. True: an
+    /// agent of this group has it; false: nobody.
+    bool ask() const;
     /// The same, and holds the host until release(), unless an agent of the group holds it already.
     void hold();
     void release() { m_socket.reset(); }
