@@ -49,19 +49,23 @@ void TestLab::initTestCase() {
 }
 
 void TestLab::hostsAreSeparate() {
+    // A name of this run's own: what another run left is no proof against this one.
+    const QString file =
+        QStringLiteral("/var/tmp/of-a-lab-host.%1").arg(QCoreApplication::applicationPid());
     const QStringList write{QStringLiteral("sh"), QStringLiteral("-c"),
                             QStringLiteral("hostname; echo 7 > /proc/sys/net/ipv4/tcp_reordering; "
-                                           "touch /var/tmp/of-this-host; "
-                                           "cat /proc/sys/net/ipv4/tcp_reordering")};
+                                           "touch %1; ls %1; "
+                                           "cat /proc/sys/net/ipv4/tcp_reordering")
+                                .arg(file)};
     const Lab::Output first = m_lab.exec(QStringLiteral("host1"), write);
     QVERIFY2(first.ok(), first.err.constData());
-    QCOMPARE(first.out, QByteArray("host1\n7\n"));
+    QCOMPARE(first.out, "host1\n" + file.toUtf8() + "\n7\n");
     const Lab::Output second = m_lab.exec(
         QStringLiteral("host2"), {QStringLiteral("sh"), QStringLiteral("-c"),
                                   QStringLiteral("hostname; ls /var/tmp; "
                                                  "cat /proc/sys/net/ipv4/tcp_reordering")});
     QCOMPARE(second.out, QByteArray("host2\n3\n"));
-    QVERIFY(!QFile::exists(QStringLiteral("/var/tmp/of-this-host")));
+    QVERIFY(!QFile::exists(file));
 }
 
 void TestLab::sshReachesRootAndUser() {
