@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/host/bootstrap.h"
 
+#include "core/host/bootstrapscript.h"
+
 #include <QFile>
 #include <QRandomGenerator>
 
@@ -10,87 +12,31 @@ namespace {
 
 /// Output before the first answer that is kept for an error text.
 constexpr std::size_t kKeptNoise = 600;
-/// Newest builds that stay in a host's cache.
-constexpr int kKeptBuilds = 3;
-
-/// @X@ is the nonce, @CASES@ the builds by architecture, @OLD@ the first build too many.
-/// own: a folder that only this user can enter. base: a folder in which others cannot rename ours.
-/// The trial file has no #! line: the shell runs it itself when exec says "no format", but a
-/// noexec mount says "not permitted". Filling it with zeros finds out about space before the
-/// upload starts. The agent is asked for only then, as a shell might read ahead.
-constexpr const char* kScript = R"sh(
-x=@X@; set -f; umask 077; PATH="$PATH:/usr/bin:/bin:/usr/sbin:/sbin"; export PATH;
-say() { echo; echo "$x $*"; };
-m=$(uname -m); case "$m" in @CASES@ *) say ARCH "$m"; exit 1;; esac;
-u=$(id -u);
-sum() {
-    s=$({ if command -v sha256sum >/dev/null; then sha256sum;
-    elif command -v openssl >/dev/null; then openssl dgst -sha256 -r;
-    else busybox sha256sum; fi; } <"$1" 2>/dev/null); s=${s%% *};
-};
-own() {
-    [ -h "$1" ] && return 1;
-    set -- $(ls -ldn "$1" 2>/dev/null);
-    case "$1 $3" in drwx------*" $u") return 0;; esac;
-    return 1;
-};
-base() {
-    case "$1" in /*) ;; *) return 1;; esac;
-    set -- $(ls -ldn "$1/." 2>/dev/null);
-    case "$1" in d???????w[tT]*) return 0;; d???????w*) return 1;; d*) return 0;; esac;
-    return 1;
-};
-for d in "$XDG_CACHE_HOME" /var/tmp "/run/user/$u" /tmp /dev/shm; do
-    k="$d/knobscope-$u"; f="$k/agent-$h";
-    [ -f "$f" ] && [ -x "$f" ] || continue;
-    [ -h "$f" ] && continue;
-    base "$d" && own "$k" && sum "$f" && [ "$s" = "$h" ] || continue;
-    say HAVE; exec "$f";
-done;
-g=;
-for d in "$XDG_CACHE_HOME" /var/tmp "/run/user/$u" /tmp /dev/shm; do
-    base "$d" || continue;
-    k="$d/knobscope-$u";
-    [ -h "$k" ] && continue;
-    mkdir "$k" 2>/dev/null;
-    [ -O "$k" ] && chmod 700 "$k" 2>/dev/null;
-    own "$k" || continue;
-    t="$k/up-$$-$x";
-    ( echo "exit 0" >"$t" ) 2>/dev/null && chmod 700 "$t" 2>/dev/null &&
-    ( "$t" ) </dev/null >/dev/null 2>&1 && ( head -c "$n" /dev/zero >"$t" ) 2>/dev/null &&
-    { g=1; break; };
-    rm -f "$t" 2>/dev/null;
-done;
-[ -n "$g" ] || { say NOPLACE; exit 1; };
-say NEED "$m";
-head -c "$n" >"$t";
-sum "$t";
-[ -n "$s" ] || { rm -f "$t"; say NOSUM; exit 1; };
-[ "$s" = "$h" ] || { rm -f "$t"; say BADSUM; exit 1; };
-f="$k/agent-$h";
-chmod 700 "$t" && mv -f "$t" "$f" || { rm -f "$t"; say NOPLACE; exit 1; };
-ls -t "$k" | grep "^agent-" | tail -n +@OLD@ | while read -r o; do rm -f "$k/$o"; done;
-find "$k" -name "up-*" -mmin +60 -exec rm -f {} + 2>/dev/null;
-say RUN; exec "$f"
-)sh";
-
 QByteArray makeNonce() {
     return QByteArray::number(QRandomGenerator::system()->generate64() | (1ULL << 63), 16);
 }
 
 class Bootstrap {
 public:
-    Bootstrap(SshChannel& channel, const QList<AgentBinary>& agents, QByteArray nonce,
-              Patience patience)
-        : m_channel(channel), m_agents(agents), m_nonce(nonce.toStdString()),
+    Bootstrap(SshChannel& channel, const QList<AgentBinary>& agents, const SshConfig& account,
+              Approach& approach, const QByteArray& nonce, Patience patience)
+        : m_channel(channel), m_agents(agents), m_account(account), m_approach(approach),
+          m_nonce(nonce.toStdString()), m_prompt(sudoPrompt(nonce).toStdString()),
           m_patience(std::move(patience)) {}
 
     Result<void> run() {
-        auto answer = nextAnswer();
-        if (answer && answer->startsWith(QLatin1String("NEED "))) {
+        auto answer = afterSudo();
+        HostSteps& steps = m_approach.steps;
+        const QString label = m_patience.label();
+        if (answer && *answer == QLatin1String("HAVE")) {
+            steps.skip(HostStep::Kind::Upload, label, QStringLiteral("the host has this build"));
+        } else if (answer && answer->startsWith(QLatin1String("NEED "))) {
+            steps.start(HostStep::Kind::Upload, label);
             if (auto sent = upload(answer->mid(5)); !sent)
                 return sent;
             answer = nextAnswer();
+            if (answer && *answer == QLatin1String("RUN"))
+                steps.done(QStringLiteral("%1 kB, verified").arg(m_sentBytes / 1000));
         }
         if (!answer)
             return tl::unexpected<Error>(answer.error());
@@ -102,6 +48,63 @@ public:
     }
 
 private:
+    /// The first answer that is about the agent. What comes before is about sudo.
+    Result<QString> afterSudo() {
+        HostSteps& steps = m_approach.steps;
+        auto answer = nextAnswer();
+        if (!answer)
+            return answer;
+        steps.done(QStringLiteral("runs commands"));
+        if (answer->startsWith(QLatin1String("NOSUDO"))) {
+            const Error error =
+                sudoError(m_patience.label(), m_account.user, plainLine(answer->mid(7)));
+            if (m_approach.options.sudo == SudoMode::Password)
+                return tl::unexpected<Error>(error);
+            steps.skip(HostStep::Kind::Rights, m_patience.label(),
+                       QStringLiteral("runs as %1: %2").arg(m_account.user, error.message),
+                       error.detail);
+            return nextAnswer();
+        }
+        if (*answer != QLatin1String("SUDO"))
+            return answer;
+        m_bySudo = true;
+        steps.start(HostStep::Kind::Rights, m_patience.label());
+        answer = nextAnswer();
+        m_bySudo = false;
+        if (!answer)
+            return answer;
+        if (m_given)
+            m_approach.judge(m_question, *m_given, true);
+        m_given.reset();
+        steps.done(QStringLiteral("root, by sudo"));
+        return answer;
+    }
+
+    /// sudo waits for the password. It is sent only now: sent earlier, it could end up in something
+    /// else than sudo.
+    Result<void> givePassword() {
+        if (m_given)
+            m_approach.judge(m_question, *m_given, false);
+        m_question.kind = SecretRequest::Kind::SudoPassword;
+        m_question.host = m_account.name;
+        m_question.user = m_account.user;
+        m_question.account = m_account.account();
+        m_question.prompt =
+            QStringLiteral("Password of %1 for sudo on %2").arg(m_account.user, m_account.name);
+        m_question.attempt = m_given ? m_question.attempt + 1 : 1;
+        m_given.reset();
+        auto answer = m_approach.ask(m_question, m_patience);
+        if (!answer && answer.error().code == Error::Code::Cancelled)
+            return tl::unexpected<Error>(answer.error());
+        if (!answer)
+            return unusable(QStringLiteral("sudo on %1 asks %2 for a password")
+                                .arg(m_patience.label(), m_account.user),
+                            answer.error().text());
+        const Secret line(std::string(answer->view()) + '\n');
+        m_given = std::move(*answer);
+        return send(line.view(), QStringLiteral("sudo"));
+    }
+
     [[nodiscard]] tl::unexpected<Error> unusable(const QString& message, const QString& detail) {
         return fail(Error::Code::HostUnusable, message, detail);
     }
@@ -149,31 +152,64 @@ private:
             if (auto answer = takeAnswer())
                 return *answer;
             if (!alive)
-                return noShell();
+                return m_bySudo ? noRoot() : noShell();
+            if (const std::size_t at = m_noise.find(m_prompt);
+                m_bySudo && at != std::string::npos) {
+                m_noise.erase(at, m_prompt.size());
+                if (auto given = givePassword(); !given)
+                    return tl::unexpected<Error>(given.error());
+            }
             if (auto over = m_patience.over(QStringLiteral("its shell")); over) {
                 if (over->code == Error::Code::HostUnusable)
-                    over->detail = QStringLiteral(
-                        "logged in, but no shell command answers: is the account limited to file "
-                        "transfer, or does a start-up file of its shell wait for something?");
+                    over->detail = whySilent();
                 return tl::unexpected<Error>(*over);
             }
             m_channel.wait(m_patience.slice(), false);
         }
     }
 
+    [[nodiscard]] QString whySilent() const {
+        if (m_bySudo)
+            return QStringLiteral("sudo there waits for something%1")
+                .arg(said().isEmpty() ? QString() : QStringLiteral("; it said: %1").arg(said()));
+        return QStringLiteral(
+            "logged in, but no shell command answers: is the account limited to file "
+            "transfer, or does a start-up file of its shell wait for something?");
+    }
+
+    /// The last of what came before the first answer, in one line.
+    [[nodiscard]] QString said() const {
+        return plainLine(QString::fromUtf8(m_noise).simplified().right(300));
+    }
+
+    [[nodiscard]] tl::unexpected<Error> noRoot() {
+        if (m_given)
+            m_approach.judge(m_question, *m_given, false);
+        m_given.reset();
+        // Of what came on standard error only sudo's own lines are about this.
+        QStringList words;
+        for (const QString& line : QString::fromUtf8(m_noise).split(u'\n')) {
+            if (line.contains(QLatin1String("sudo")))
+                words << plainLine(line);
+        }
+        return tl::unexpected<Error>(
+            sudoError(m_patience.label(), m_account.user,
+                      words.isEmpty() ? said() : words.join(QStringLiteral("; "))));
+    }
+
     [[nodiscard]] tl::unexpected<Error> noShell() {
         const QString reason =
             m_channel.endReason().replace(QStringLiteral("the agent"), QStringLiteral("its shell"));
         m_noise += m_in;
-        const QString said = QString::fromUtf8(m_noise).simplified().right(300);
+        const QString words = said();
         return unusable(
             QStringLiteral("%1 lets this account log in, but not run commands")
                 .arg(m_patience.label()),
             QStringLiteral("%1; %2").arg(
-                reason, said.isEmpty()
+                reason, words.isEmpty()
                             ? QStringLiteral("it said nothing: is its shell nologin, or does a "
                                              "start-up file exit?")
-                            : QStringLiteral("it said: %1").arg(said)));
+                            : QStringLiteral("it said: %1").arg(words)));
     }
 
     Result<void> upload(const QString& arch) {
@@ -189,7 +225,12 @@ private:
             return unusable(QStringLiteral("the agent program %1 cannot be read or has changed")
                                 .arg(agent->path),
                             file.errorString());
-        std::string_view rest(content.constData(), std::size_t(content.size()));
+        m_sentBytes = content.size();
+        return send(std::string_view(content.constData(), std::size_t(content.size())),
+                    QStringLiteral("the agent's upload"));
+    }
+
+    Result<void> send(std::string_view rest, const QString& stage) {
         while (!rest.empty()) {
             // Reading comes first: it may also finish what write() left behind, and then there is
             // nothing to wait for.
@@ -203,7 +244,7 @@ private:
                 m_patience.renew();
                 continue;
             }
-            if (auto over = m_patience.over(QStringLiteral("the agent's upload")))
+            if (auto over = m_patience.over(stage))
                 return tl::unexpected<Error>(*over);
             m_channel.wait(m_patience.slice(), true);
         }
@@ -212,10 +253,8 @@ private:
     }
 
     [[nodiscard]] tl::unexpected<Error> lostUpload() {
-        return unusable(
-            QStringLiteral("bringing the agent to %1 failed").arg(m_patience.label()),
-            QStringLiteral("%1; %2").arg(m_channel.endReason(),
-                                         QString::fromUtf8(m_noise).simplified().right(300)));
+        return unusable(QStringLiteral("bringing the agent to %1 failed").arg(m_patience.label()),
+                        QStringLiteral("%1; %2").arg(m_channel.endReason(), said()));
     }
 
     [[nodiscard]] tl::unexpected<Error> complaint(const QString& answer) {
@@ -244,34 +283,33 @@ private:
 
     SshChannel& m_channel;
     const QList<AgentBinary>& m_agents;
+    const SshConfig& m_account;
+    Approach& m_approach;
     const std::string m_nonce;
+    const std::string m_prompt;
     Patience m_patience;
+    bool m_bySudo = false; ///< what is waited for now is sudo
+    SecretRequest m_question;
+    std::optional<Secret> m_given; ///< the password that sudo has, not known yet to be right
+    qint64 m_sentBytes = 0;
     std::string m_in;
     std::string m_noise;
 };
 
 } // namespace
 
-QByteArray bootstrapCommand(const QList<AgentBinary>& agents, const QByteArray& nonce) {
-    QByteArray cases;
-    for (const AgentBinary& agent : agents)
-        cases += agent.arch.toLatin1() + ") h=" + agent.sha256 +
-                 "; n=" + QByteArray::number(agent.size) + ";; ";
-    QByteArray script = QByteArray(kScript).simplified();
-    script.replace("@X@", nonce);
-    script.replace("@CASES@", cases);
-    script.replace("@OLD@", QByteArray::number(kKeptBuilds + 1));
-    return "exec /bin/sh -c '" + script + "'";
-}
-
 Result<std::unique_ptr<Transport>> startRemoteAgent(std::unique_ptr<SshSession> session,
                                                     const QList<AgentBinary>& agents,
+                                                    const SshConfig& account, Approach& approach,
                                                     Patience patience) {
     const QByteArray nonce = makeNonce();
-    auto channel = SshChannel::exec(std::move(session), bootstrapCommand(agents, nonce), patience);
+    approach.steps.start(HostStep::Kind::Shell, patience.label());
+    auto channel = SshChannel::exec(
+        std::move(session), bootstrapCommand(agents, nonce, approach.options.sudo), patience);
     if (!channel)
         return tl::unexpected<Error>(channel.error());
-    const auto done = Bootstrap(**channel, agents, nonce, std::move(patience)).run();
+    const auto done =
+        Bootstrap(**channel, agents, account, approach, nonce, std::move(patience)).run();
     if (!done) {
         // Nothing worth waiting for runs there.
         (*channel)->session().cut();

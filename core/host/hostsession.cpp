@@ -2,11 +2,11 @@
 #include "core/host/hostsession.h"
 
 #include "core/host/agentsession.h"
+#include "core/host/approach.h"
 #include "core/host/bootstrap.h"
 #include "core/host/pipetransport.h"
 #include "core/host/sigpipeguard.h"
-#include "core/host/sshauth.h"
-#include "core/host/tcpconnect.h"
+#include "core/host/sshconnect.h"
 
 #include <sys/utsname.h>
 
@@ -26,82 +26,71 @@ Result<std::unique_ptr<Transport>> startLocal() {
     return std::unique_ptr<Transport>(std::move(*pipe));
 }
 
-Result<void> refuseDetours(const SshConfig& config) {
-    const auto refuse = [&config](const char* option, const QString& value) {
-        return fail(Error::Code::HostUnusable,
-                    QStringLiteral("%1 is configured to be reached through another program or host")
-                        .arg(config.name),
-                    QStringLiteral("%1 %2 in the ssh configuration: only direct connections are "
-                                   "possible")
-                        .arg(QString::fromLatin1(option), value));
-    };
-    if (!config.proxyJump.isEmpty())
-        return refuse("ProxyJump", config.proxyJump);
-    if (!config.proxyCommand.isEmpty())
-        return refuse("ProxyCommand", config.proxyCommand);
-    return {};
-}
-
-Patience patienceFor(const QString& label, const SshConfig& config, const HostOptions& options,
-                     const CancelToken& cancel) {
-    std::chrono::milliseconds limit = options.connectTimeout;
-    if (config.connectTimeoutSeconds > 0)
-        limit = std::min<std::chrono::milliseconds>(
-            limit, std::chrono::seconds(config.connectTimeoutSeconds));
-    return Patience(label, limit, cancel);
-}
-
-Result<std::unique_ptr<SshSession>> logIn(const SshConfig& config, const HostOptions& options,
-                                          const Patience& patience) {
-    const auto known = loadKnownHosts(config);
-    if (!known)
-        return tl::unexpected<Error>(known.error());
-    auto socket = connectTcp(config, patience);
-    if (!socket)
-        return tl::unexpected<Error>(socket.error());
-    auto session = SshSession::handshake(std::move(*socket), config, *known, patience);
-    if (!session)
-        return session;
-    if (auto good = checkHostKey(**session, config, *known, options.acceptNewHostKeys); !good)
-        return tl::unexpected<Error>(good.error());
-    if (auto in = authenticate(**session, config, patience); !in)
-        return tl::unexpected<Error>(in.error());
-    return session;
-}
-
-Result<std::unique_ptr<Transport>> startRemote(const HostSpec& host, const HostOptions& options,
-                                               const CancelToken& cancel) {
+Result<std::unique_ptr<Transport>> startRemote(const HostSpec& host, Approach& approach) {
+    approach.steps.start(HostStep::Kind::Resolve, host.label());
     const auto target = SshTarget::parse(host.ssh);
     if (!target)
         return tl::unexpected<Error>(target.error());
     const auto agents = findAgents();
     if (!agents)
         return tl::unexpected<Error>(agents.error());
-    const auto config = SshConfig::resolve(*target, options.sshConfig,
-                                           Patience(host.label(), options.connectTimeout, cancel));
-    if (!config)
-        return tl::unexpected<Error>(config.error());
-    if (auto direct = refuseDetours(*config); !direct)
-        return tl::unexpected<Error>(direct.error());
-    auto session = logIn(*config, options, patienceFor(host.label(), *config, options, cancel));
+    const HostOptions& options = approach.options;
+    const Patience patience(host.label(), options.connectTimeout, approach.cancel);
+    const auto route = SshRoute::resolve(*target, options.sshConfig, patience);
+    if (!route)
+        return tl::unexpected<Error>(route.error());
+    approach.steps.done(route->text());
+    auto session = connectSsh(*route, approach);
     if (!session)
         return tl::unexpected<Error>(session.error());
-    return startRemoteAgent(std::move(*session), *agents,
-                            Patience(host.label(), options.connectTimeout, cancel));
+    return startRemoteAgent(std::move(*session), *agents, route->host(), approach,
+                            Patience(host.label(), options.connectTimeout, approach.cancel));
+}
+
+Result<std::unique_ptr<HostSession>> openSession(const HostSpec& host, Approach& approach) {
+    HostSteps& steps = approach.steps;
+    auto transport = host.local ? startLocal() : startRemote(host, approach);
+    if (!transport)
+        return tl::unexpected<Error>(transport.error());
+    steps.start(HostStep::Kind::Hello, host.label());
+    auto session =
+        AgentSession::greet(std::move(*transport), host.label(), approach.options, approach.cancel);
+    if (!session)
+        return session;
+    const protocol::HelloResult& hello = (*session)->hello();
+    steps.done(QStringLiteral("version %1 on %2, kernel %3")
+                   .arg(QString::fromStdString(hello.version), QString::fromStdString(hello.arch),
+                        QString::fromStdString(hello.kernel)));
+    if (!steps.has(HostStep::Kind::Rights)) {
+        steps.start(HostStep::Kind::Rights, host.label());
+        if (hello.uid == 0)
+            steps.done(QStringLiteral("root"));
+        else
+            steps.skipped(QStringLiteral("runs without root's rights: host knobs cannot be set"),
+                          host.local ? QStringLiteral("start the program as root")
+                                     : QStringLiteral("log in as root, or let it use sudo there"));
+    }
+    return session;
 }
 
 } // namespace
 
-Result<std::unique_ptr<HostSession>>
-HostSession::open(const HostSpec& host, const HostOptions& options, const CancelToken& cancel) {
+Result<std::unique_ptr<HostSession>> HostSession::open(const HostSpec& host,
+                                                       const HostOptions& options,
+                                                       const CancelToken& cancel,
+                                                       HostSteps* steps) {
     const SigpipeGuard noSigpipe;
     if (cancel.cancelled())
         return fail(Error::Code::Cancelled,
                     QStringLiteral("connecting to %1 was cancelled").arg(host.label()));
-    auto transport = host.local ? startLocal() : startRemote(host, options, cancel);
-    if (!transport)
-        return tl::unexpected<Error>(transport.error());
-    return AgentSession::greet(std::move(*transport), host.label(), options, cancel);
+    HostSteps unread;
+    Approach approach(options, cancel, steps ? *steps : unread);
+    auto session = openSession(host, approach);
+    if (!session && session.error().code == Error::Code::Cancelled)
+        approach.steps.skipped(QStringLiteral("stopped by the user"));
+    else if (!session)
+        approach.steps.failed(session.error());
+    return session;
 }
 
 } // namespace knobscope

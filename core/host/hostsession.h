@@ -2,9 +2,10 @@
 #pragma once
 
 #include "agents/protocol/protocol.h"
+#include "core/host/canceltoken.h"
+#include "core/host/loginhistory.h"
 #include "core/model/experiment.h"
 
-#include <atomic>
 #include <chrono>
 #include <functional>
 #include <future>
@@ -12,14 +13,14 @@
 
 namespace knobscope {
 
-/// Set once, from any thread, to end what is going on. Copies share the flag.
-class CancelToken {
-public:
-    void cancel() { m_flag->store(true); }
-    [[nodiscard]] bool cancelled() const { return m_flag->load(); }
+class HostSteps;
+class SecretSource;
 
-private:
-    std::shared_ptr<std::atomic<bool>> m_flag = std::make_shared<std::atomic<bool>>(false);
+/// How the agent becomes root on a host where the login is not root.
+enum class SudoMode {
+    None,     ///< not at all: it runs as the user
+    Auto,     ///< by sudo where that asks for no password; else it runs as the user
+    Password, ///< by sudo, and the user is asked for the password; a refusal is an error
 };
 
 struct HostOptions {
@@ -31,6 +32,11 @@ struct HostOptions {
     std::chrono::seconds lease{10};            ///< the host's own limit; then it restores by itself
     QString sshConfig;                         ///< file for ssh -F; empty: the user's own
     bool acceptNewHostKeys = false; ///< adds unknown keys to known_hosts; changed ones never pass
+    SudoMode sudo = SudoMode::None;
+    /// Who is asked for passphrases, passwords and about new host keys; none: nobody.
+    std::shared_ptr<SecretSource> secrets = nullptr;
+    /// Refused logins, shared by all copies, so that repeated attempts slow down.
+    std::shared_ptr<LoginHistory> logins = std::make_shared<LoginHistory>();
 };
 
 /// One host with a living agent: this computer over a pipe, or a remote one over SSH.
@@ -40,9 +46,12 @@ struct HostOptions {
 class HostSession {
 public:
     /// Connects, brings the agent there if need be, starts it, and exchanges hello. Blocks;
-    /// cancellable. HostUnusable with the reason in plain words.
-    static Result<std::unique_ptr<HostSession>>
-    open(const HostSpec& host, const HostOptions& options, const CancelToken& cancel);
+    /// cancellable. HostUnusable with the reason in plain words. `steps`, when given, takes down
+    /// each step, to the one that failed or to the agent's rights.
+    static Result<std::unique_ptr<HostSession>> open(const HostSpec& host,
+                                                     const HostOptions& options,
+                                                     const CancelToken& cancel,
+                                                     HostSteps* steps = nullptr);
     virtual ~HostSession() = default; ///< closes the link; the guardian restores what is left
 
     /// Sends a request. Errors: LinkLost, Timeout, Protocol, or what the agent answered (Knob,

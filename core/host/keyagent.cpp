@@ -153,14 +153,8 @@ Result<QList<AgentKey>> KeyAgent::keys(const Patience& patience) const {
     return keys;
 }
 
-KeyAgentFilter::KeyAgentFilter(KeyAgent agent, const QList<AgentKey>& offered, Patience patience)
+KeyAgentFilter::KeyAgentFilter(KeyAgent agent, Patience patience)
     : m_agent(std::move(agent)), m_patience(std::move(patience)) {
-    m_list = QByteArray(1, kIdentitiesAnswer) + u32(quint32(offered.size()));
-    for (const AgentKey& key : offered) {
-        const QByteArray comment = key.comment.toUtf8();
-        m_list += u32(quint32(key.blob.size())) + key.blob;
-        m_list += u32(quint32(comment.size())) + comment;
-    }
     std::array<int, 2> ends{};
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0)
         return;
@@ -175,23 +169,49 @@ KeyAgentFilter::~KeyAgentFilter() {
         m_thread.join();
 }
 
+void KeyAgentFilter::show(const AgentKey& key) {
+    const std::scoped_lock lock(m_mutex);
+    m_shown = key;
+}
+
 void KeyAgentFilter::serve() {
     const int fd = m_server.get();
-    while (const auto request = receiveMessage(fd, m_patience, &m_stop)) {
-        QByteArray answer(1, kFailure);
-        if (request->at(0) == kRequestIdentities) {
-            answer = m_list;
-        } else if (request->at(0) == kSignRequest) {
-            auto signature = m_agent.exchange(*request, m_patience, &m_stop);
-            if (!signature)
-                break;
-            answer = *signature;
+    for (;;) {
+        // Between its questions libssh may take as long as the user does.
+        pollfd wait{fd, POLLIN, 0};
+        while (::poll(&wait, 1, 20) == 0 && !m_stop) {
         }
-        if (!sendAll(fd, u32(quint32(answer.size())) + answer, m_patience, &m_stop))
+        m_patience.renew();
+        const auto request = receiveMessage(fd, m_patience, &m_stop);
+        bool failed = !request;
+        const QByteArray said = request ? answer(*request, failed) : QByteArray();
+        if (failed || !sendAll(fd, u32(quint32(said.size())) + said, m_patience, &m_stop))
             break;
     }
     // libssh, waiting for an answer, sees the end of the stream.
     shutdown(fd, SHUT_RDWR);
+}
+
+QByteArray KeyAgentFilter::answer(const QByteArray& request, bool& failed) {
+    AgentKey shown;
+    {
+        const std::scoped_lock lock(m_mutex);
+        shown = m_shown;
+    }
+    const auto field = [](const QByteArray& bytes) { return u32(quint32(bytes.size())) + bytes; };
+    if (request.at(0) == kRequestIdentities)
+        return QByteArray(1, kIdentitiesAnswer) + u32(1) + field(shown.blob) +
+               field(shown.comment.toUtf8());
+    if (request.at(0) != kSignRequest)
+        return QByteArray(1, kFailure);
+    QByteArray asked = request;
+    QByteArrayView rest(asked);
+    rest = rest.sliced(1);
+    if (!shown.heldAs.isEmpty() && takeString(rest) == shown.blob)
+        asked = QByteArray(1, kSignRequest) + field(shown.heldAs) + rest.toByteArray();
+    auto signature = m_agent.exchange(asked, m_patience, &m_stop);
+    failed = !signature;
+    return signature ? *signature : QByteArray();
 }
 
 } // namespace knobscope

@@ -8,6 +8,7 @@
 #include <QList>
 
 #include <atomic>
+#include <mutex>
 #include <thread>
 
 namespace knobscope {
@@ -16,6 +17,8 @@ namespace knobscope {
 struct AgentKey {
     QByteArray blob;
     QString comment;
+    /// The agent holds it by this blob: for a certificate in a file whose key is in the agent.
+    QByteArray heldAs = {};
 };
 
 /// The user's ssh-agent. Every exchange has a timeout and can be cancelled.
@@ -33,28 +36,33 @@ private:
     Fd m_socket;
 };
 
-/// Stands between libssh and the user's agent and shows only some of its keys: a host counts each
-/// key that it is offered as a failed login and hangs up after a few. A thread of its own answers
-/// libssh, which waits for its agent without a limit, until the patience ends.
+/// Stands between libssh and the user's agent and shows one of its keys at a time: a host counts
+/// each key that it is offered as a failed login and hangs up after a few. A thread of its own
+/// answers libssh, which waits for its agent without a limit: each answer takes as long as the
+/// patience has, at most.
 class KeyAgentFilter {
 public:
-    KeyAgentFilter(KeyAgent agent, const QList<AgentKey>& offered, Patience patience);
+    KeyAgentFilter(KeyAgent agent, Patience patience);
     ~KeyAgentFilter();
     KeyAgentFilter(const KeyAgentFilter&) = delete;
     KeyAgentFilter& operator=(const KeyAgentFilter&) = delete;
 
     /// The end for libssh, which will close it; invalid when the system has no sockets left.
     [[nodiscard]] int takeClientFd() { return m_client.release(); }
+    /// From now on the agent seems to have this key alone.
+    void show(const AgentKey& key);
 
 private:
     void serve();
+    [[nodiscard]] QByteArray answer(const QByteArray& request, bool& failed);
 
     KeyAgent m_agent;
-    QByteArray m_list; ///< the answer to a request for identities
     Patience m_patience;
     Fd m_client;
     Fd m_server;
     std::atomic<bool> m_stop{false};
+    std::mutex m_mutex; ///< guards the next
+    AgentKey m_shown;
     std::thread m_thread;
 };
 

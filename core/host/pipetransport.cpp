@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/host/pipetransport.h"
 
+#include "core/host/childprocess.h"
+
 #include <QFile>
 
 #include <array>
@@ -9,7 +11,6 @@
 #include <cstring>
 
 #include <fcntl.h>
-#include <spawn.h>
 #include <sys/wait.h>
 
 namespace knobscope {
@@ -41,32 +42,6 @@ void setNonblocking(const Fd& fd) {
         fcntl(fd.get(), F_SETFL, fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
 }
 
-/// posix_spawn with the three pipes as stdio and default signal handling; errno, or 0.
-int spawn(const QByteArray& program, const Pipe& in, const Pipe& out, const Pipe& err, pid_t& pid) {
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, in.read.get(), STDIN_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, out.write.get(), STDOUT_FILENO);
-    posix_spawn_file_actions_adddup2(&actions, err.write.get(), STDERR_FILENO);
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    sigset_t all;
-    sigfillset(&all);
-    posix_spawnattr_setsigdefault(&attributes, &all);
-    posix_spawnattr_setflags(&attributes,
-                             POSIX_SPAWN_SETSID | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-    QByteArray name = program;
-    const std::array<char*, 2> argv{name.data(), nullptr};
-    const int error =
-        posix_spawn(&pid, program.constData(), &actions, &attributes, argv.data(), environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    return error;
-}
-
 } // namespace
 
 Result<std::unique_ptr<PipeTransport>> PipeTransport::start(const QString& program) {
@@ -78,7 +53,8 @@ Result<std::unique_ptr<PipeTransport>> PipeTransport::start(const QString& progr
                     QStringLiteral("cannot start the agent on this computer"),
                     QString::fromLocal8Bit(std::strerror(errno)));
     Ends ends;
-    const int error = spawn(QFile::encodeName(program), *in, *out, *err, ends.pid);
+    const int error = startProcess({QFile::encodeName(program)}, in->read.get(), out->write.get(),
+                                   err->write.get(), ends.pid);
     if (error != 0)
         return fail(Error::Code::HostUnusable, QStringLiteral("cannot start %1").arg(program),
                     QString::fromLocal8Bit(std::strerror(error)));

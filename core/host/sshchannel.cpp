@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/host/sshchannel.h"
 
+#include "core/host/secretsource.h"
+
+#include <QRegularExpression>
+
 #include <array>
 
 namespace knobscope {
@@ -15,15 +19,44 @@ constexpr std::size_t kMaxWrite = 64 * 1024;
 /// End of output, exit status and close come in any order; how long to wait for the others.
 constexpr milliseconds kStatusWait{200};
 
+/// What libssh says of a channel that the host did not open, in words for the user.
+Error forwardError(const QString& jumpName, const SshConfig& next, const QString& text) {
+    static const QRegularExpression pattern(QStringLiteral("error \\((\\d+)\\)\\s*(.*)$"));
+    constexpr int kProhibited = 1;    // SSH_OPEN_ADMINISTRATIVELY_PROHIBITED of RFC 4254, 5.1
+    constexpr int kConnectFailed = 2; // SSH_OPEN_CONNECT_FAILED
+    const QString where = QStringLiteral("%1 port %2").arg(next.hostname).arg(next.port);
+    const auto match = pattern.match(text);
+    const int code = match.captured(1).toInt();
+    if (code == kProhibited)
+        return {Error::Code::HostUnusable,
+                QStringLiteral("%1 does not let connections through to %2").arg(jumpName, where),
+                QStringLiteral("it has AllowTcpForwarding no, or PermitOpen without that "
+                               "destination, in its sshd_config")};
+    if (code == kConnectFailed)
+        return {Error::Code::HostUnusable,
+                QStringLiteral("%1 cannot reach %2").arg(jumpName, where),
+                QStringLiteral("it says: %1").arg(plainLine(match.captured(2)))};
+    return {Error::Code::HostUnusable,
+            QStringLiteral("there is no way through %1 to %2").arg(jumpName, where), text};
+}
+
 } // namespace
+
+SshChannel::SshChannel(std::unique_ptr<SshSession> session)
+    : m_session(std::move(session)), m_channel(ssh_channel_new(m_session->raw())) {
+    m_callbacks.userdata = this;
+    m_callbacks.channel_exit_signal_function = noteSignal;
+    ssh_callbacks_init(&m_callbacks);
+    if (m_channel)
+        ssh_set_channel_callbacks(m_channel, &m_callbacks);
+}
 
 Result<std::unique_ptr<SshChannel>> SshChannel::exec(std::unique_ptr<SshSession> session,
                                                      const QByteArray& command,
                                                      const Patience& patience) {
     std::unique_ptr<SshChannel> self(new SshChannel(std::move(session)));
     const SshSession& ssh = *self->m_session;
-    self->m_channel = ssh_channel_new(ssh.raw());
-    ssh_channel channel = self->m_channel;
+    const ssh_channel channel = self->m_channel;
     const auto refused = [&](const QString& what) {
         return fail(Error::Code::HostUnusable,
                     QStringLiteral("%1 does not allow %2").arg(patience.label(), what),
@@ -31,10 +64,6 @@ Result<std::unique_ptr<SshChannel>> SshChannel::exec(std::unique_ptr<SshSession>
     };
     if (!channel)
         return refused(QStringLiteral("a session"));
-    self->m_callbacks.userdata = self.get();
-    self->m_callbacks.channel_exit_signal_function = noteSignal;
-    ssh_callbacks_init(&self->m_callbacks);
-    ssh_set_channel_callbacks(channel, &self->m_callbacks);
     const auto opened = ssh.await([channel] { return ssh_channel_open_session(channel); },
                                   SSH_AGAIN, QStringLiteral("a session"), patience);
     if (!opened)
@@ -49,6 +78,32 @@ Result<std::unique_ptr<SshChannel>> SshChannel::exec(std::unique_ptr<SshSession>
     if (*started != SSH_OK)
         return refused(QStringLiteral("commands to run"));
     return self;
+}
+
+Result<std::unique_ptr<SshChannel>> SshChannel::forward(std::unique_ptr<SshSession> jump,
+                                                        const QString& jumpName,
+                                                        const SshConfig& next,
+                                                        const Patience& patience) {
+    std::unique_ptr<SshChannel> self(new SshChannel(std::move(jump)));
+    const SshSession& ssh = *self->m_session;
+    const ssh_channel channel = self->m_channel;
+    const QByteArray host = next.hostname.toUtf8();
+    const auto opened = ssh.await(
+        [&] {
+            return channel ? ssh_channel_open_forward(channel, host.constData(), next.port,
+                                                      "127.0.0.1", 0)
+                           : SSH_ERROR;
+        },
+        SSH_AGAIN, QStringLiteral("the way through %1").arg(jumpName), patience);
+    if (!opened)
+        return tl::unexpected<Error>(opened.error());
+    if (*opened != SSH_OK)
+        return tl::unexpected<Error>(forwardError(jumpName, next, ssh.errorText()));
+    return self;
+}
+
+bool SshChannel::alive() const {
+    return m_channel && m_broken.isEmpty() && ssh_is_connected(m_session->raw());
 }
 
 SshChannel::~SshChannel() {

@@ -15,11 +15,22 @@ public:
     /// Starts the command. HostUnusable when the host lets no command run.
     static Result<std::unique_ptr<SshChannel>>
     exec(std::unique_ptr<SshSession> session, const QByteArray& command, const Patience& patience);
+    /// A connection from a jump host to the sshd of the next one. HostUnusable, in the words of the
+    /// jump host, when it cannot or may not reach that.
+    static Result<std::unique_ptr<SshChannel>> forward(std::unique_ptr<SshSession> jump,
+                                                       const QString& jumpName,
+                                                       const SshConfig& next,
+                                                       const Patience& patience);
     ~SshChannel() override;
 
     /// Puts bytes that were read too far back in front.
     void unread(std::string bytes) { m_unread = std::move(bytes); }
     [[nodiscard]] const SshSession& session() const { return *m_session; }
+    /// The connection is there.
+    [[nodiscard]] bool alive() const;
+    /// Why the connection is gone, in libssh's words; empty when it is there or was closed in
+    /// order.
+    [[nodiscard]] const QString& breakReason() const { return m_broken; }
     /// Waits at most that long for the socket.
     void wait(int milliseconds, bool wantWrite);
 
@@ -30,7 +41,7 @@ public:
     void close(std::chrono::milliseconds limit) override;
 
 private:
-    explicit SshChannel(std::unique_ptr<SshSession> session) : m_session(std::move(session)) {}
+    explicit SshChannel(std::unique_ptr<SshSession> session);
     static void noteSignal(ssh_session, ssh_channel, const char* signal, int, const char*,
                            const char*, void* self);
     [[nodiscard]] int readOne(std::string& out, bool fromStderr);

@@ -4,6 +4,7 @@
 #include <QDir>
 #include <QMap>
 #include <QProcess>
+#include <QRegularExpression>
 #include <QUrl>
 
 #include <algorithm>
@@ -26,6 +27,16 @@ bool hasOddCharacters(const QString& text) {
     return std::any_of(text.begin(), text.end(), [](QChar c) {
         return c.isSpace() || !c.isPrint() || QStringView(u"'\"`$\\;&<>|(){}").contains(c);
     });
+}
+
+Result<SshTarget> checkedTarget(SshTarget target, const QString& text) {
+    if (target.host.isEmpty())
+        return badTarget(text, QStringLiteral("the name is empty"));
+    if (target.host.startsWith(u'-') || target.user.startsWith(u'-'))
+        return badTarget(text, QStringLiteral("it begins with a dash"));
+    if (hasOddCharacters(target.host) || hasOddCharacters(target.user))
+        return badTarget(text, QStringLiteral("it has characters that do not belong in a name"));
+    return target;
 }
 
 QString homeOf(const QString& user) {
@@ -81,13 +92,22 @@ Result<SshTarget> SshTarget::parse(const QString& text) {
         target.user = at > 0 ? rest.left(at) : QString();
         target.host = rest.mid(at + 1);
     }
-    if (target.host.isEmpty())
-        return badTarget(text, QStringLiteral("the name is empty"));
-    if (target.host.startsWith(u'-') || target.user.startsWith(u'-'))
-        return badTarget(text, QStringLiteral("it begins with a dash"));
-    if (hasOddCharacters(target.host) || hasOddCharacters(target.user))
-        return badTarget(text, QStringLiteral("it has characters that do not belong in a name"));
-    return target;
+    return checkedTarget(std::move(target), text);
+}
+
+Result<SshTarget> SshTarget::parseJump(const QString& text) {
+    if (text.trimmed().startsWith(QLatin1String("ssh://")))
+        return parse(text);
+    static const QRegularExpression form(QStringLiteral(
+        "\\A\\s*(?:(.+)@)?(?:\\[([^\\]]*)\\]|([^:\\[\\]]*))(?::(\\d{1,5}))?\\s*\\z"));
+    const auto match = form.match(text);
+    SshTarget target;
+    target.user = match.captured(1);
+    target.host = match.captured(2) + match.captured(3);
+    target.port = match.captured(4).toInt();
+    if (!match.hasMatch() || target.port > 65535 || (target.port == 0 && match.hasCaptured(4)))
+        return badTarget(text, QStringLiteral("a jump host is given as user@host:port"));
+    return checkedTarget(std::move(target), text);
 }
 
 Result<SshConfig> SshConfig::parse(const QByteArray& output, const QString& name) {
@@ -105,6 +125,9 @@ Result<SshConfig> SshConfig::parse(const QByteArray& output, const QString& name
     const auto yes = [&one](const char* key) {
         return one(key) == QLatin1String("yes") || one(key) == QLatin1String("true");
     };
+    const auto no = [&one](const char* key) {
+        return one(key) == QLatin1String("no") || one(key) == QLatin1String("false");
+    };
     SshConfig config;
     config.name = name;
     config.hostname = one("hostname");
@@ -119,10 +142,16 @@ Result<SshConfig> SshConfig::parse(const QByteArray& output, const QString& name
     config.hostKeyAlias = one("hostkeyalias");
     config.identityFiles = values.value(QStringLiteral("identityfile"));
     config.identityFiles.removeAll(QStringLiteral("none"));
+    config.certificateFiles = values.value(QStringLiteral("certificatefile"));
+    config.certificateFiles.removeAll(QStringLiteral("none"));
     config.identitiesOnly = yes("identitiesonly");
     config.identityAgent = one("identityagent");
-    config.pubkeyAuthentication = one("pubkeyauthentication") != QLatin1String("no") &&
-                                  one("pubkeyauthentication") != QLatin1String("false");
+    config.pubkeyAuthentication = !no("pubkeyauthentication");
+    config.passwordAuthentication = !no("passwordauthentication");
+    config.kbdInteractiveAuthentication = !no("kbdinteractiveauthentication");
+    config.batchMode = yes("batchmode");
+    const int prompts = one("numberofpasswordprompts").toInt();
+    config.passwordPrompts = prompts > 0 ? prompts : config.passwordPrompts;
     config.userKnownHosts = one("userknownhostsfile").split(u' ', Qt::SkipEmptyParts);
     config.userKnownHosts.removeAll(QStringLiteral("none"));
     config.globalKnownHosts = one("globalknownhostsfile").split(u' ', Qt::SkipEmptyParts);
@@ -132,12 +161,14 @@ Result<SshConfig> SshConfig::parse(const QByteArray& output, const QString& name
     const QString strict = one("stricthostkeychecking");
     config.acceptNew = strict == QLatin1String("accept-new") || strict == QLatin1String("no") ||
                        strict == QLatin1String("off") || strict == QLatin1String("false");
+    config.refuseNew = strict == QLatin1String("yes") || strict == QLatin1String("true");
     config.hostKeyAlgorithms = one("hostkeyalgorithms");
     config.kexAlgorithms = one("kexalgorithms");
     config.ciphers = one("ciphers");
     config.macs = one("macs");
     config.proxyJump = orEmpty(one("proxyjump"));
     config.proxyCommand = orEmpty(one("proxycommand"));
+    config.proxyPassesSocket = yes("proxyusefdpass");
     config.connectTimeoutSeconds = std::max(one("connecttimeout").toInt(), 0);
     return config;
 }
@@ -180,13 +211,21 @@ QString SshConfig::expanded(const QString& path) const {
         const QString user = result.mid(1, end < 0 ? -1 : end - 1);
         result = homeOf(user) + (end < 0 ? QString() : result.mid(end));
     }
+    return expandedTokens(result);
+}
+
+QString SshConfig::account() const {
+    return QStringLiteral("%1@%2:%3").arg(user, hostname).arg(port);
+}
+
+QString SshConfig::expandedTokens(const QString& text) const {
     QString out;
-    for (qsizetype i = 0; i < result.size(); ++i) {
-        if (result[i] != u'%' || i + 1 == result.size()) {
-            out += result[i];
+    for (qsizetype i = 0; i < text.size(); ++i) {
+        if (text[i] != u'%' || i + 1 == text.size()) {
+            out += text[i];
             continue;
         }
-        switch (result[++i].toLatin1()) {
+        switch (text[++i].toLatin1()) {
         case '%':
             out += u'%';
             break;
@@ -221,7 +260,7 @@ QString SshConfig::expanded(const QString& path) const {
             out += localUser();
             break;
         default:
-            out += QStringLiteral("%") + result[i];
+            out += QStringLiteral("%") + text[i];
         }
     }
     return out;

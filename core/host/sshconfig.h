@@ -18,6 +18,8 @@ struct SshTarget {
     /// "host1", "user@host1" or "ssh://user@host1:2222". BadInput for anything else, above all for
     /// names that ssh would take for an option.
     static Result<SshTarget> parse(const QString& text);
+    /// One hop of a ProxyJump: "host", "user@host:port", "[address]:port" or an ssh:// address.
+    static Result<SshTarget> parseJump(const QString& text);
 };
 
 /// How to reach a host: the user's ssh configuration as `ssh -G` resolves it. libssh's own reader
@@ -31,21 +33,28 @@ struct SshConfig {
     QString bindAddress;
     QString hostKeyAlias;
     QStringList identityFiles;
+    QStringList certificateFiles;
     bool identitiesOnly = false;
     QString identityAgent; ///< path, "none", or empty: $SSH_AUTH_SOCK
     bool pubkeyAuthentication = true;
+    bool passwordAuthentication = true;
+    bool kbdInteractiveAuthentication = true;
+    bool batchMode = false;  ///< the user is never asked
+    int passwordPrompts = 3; ///< so often the user is asked for the same
     QStringList userKnownHosts;
     QStringList globalKnownHosts;
     QString revokedHostKeys;
     bool hashKnownHosts = false;
     bool acceptNew = false; ///< StrictHostKeyChecking accept-new or no
+    bool refuseNew = false; ///< StrictHostKeyChecking yes: the user is not asked
     QString hostKeyAlgorithms;
     QString kexAlgorithms;
     QString ciphers;
     QString macs;
     QString proxyJump;
     QString proxyCommand;
-    int connectTimeoutSeconds = 0; ///< 0: not configured
+    bool proxyPassesSocket = false; ///< ProxyUseFdpass
+    int connectTimeoutSeconds = 0;  ///< 0: not configured
 
     /// Reads the output of ssh -G. HostUnusable when it lacks host, port or user.
     static Result<SshConfig> parse(const QByteArray& output, const QString& name);
@@ -55,6 +64,10 @@ struct SshConfig {
 
     /// Replaces ~ and the % tokens of ssh_config(5) in a path.
     [[nodiscard]] QString expanded(const QString& path) const;
+    /// Replaces the % tokens only.
+    [[nodiscard]] QString expandedTokens(const QString& text) const;
+    /// "user@address:port": the login, whatever the host is called.
+    [[nodiscard]] QString account() const;
 };
 
 } // namespace knobscope

@@ -2,6 +2,7 @@
 #include "core/host/sshsession.h"
 
 #include <QFile>
+#include <QRegularExpression>
 
 #include <fcntl.h>
 #include <poll.h>
@@ -58,7 +59,9 @@ short SshSession::events() const {
 }
 
 QString SshSession::errorText() const {
-    return QString::fromLocal8Bit(ssh_get_error(m_session)).trimmed();
+    const QString said = QString::fromLocal8Bit(ssh_get_error(m_session)).trimmed();
+    const QString beneath = m_carrier ? m_carrier->endReason() : QString();
+    return beneath.isEmpty() ? said : QStringLiteral("%1 (%2)").arg(said, beneath);
 }
 
 void SshSession::cut() const {
@@ -98,30 +101,60 @@ Result<void> SshSession::configure(const SshConfig& config, const KnownHosts& kn
     return {};
 }
 
-Result<std::unique_ptr<SshSession>> SshSession::handshake(Fd socket, const SshConfig& config,
+/// What to say when the handshake failed: above all, what both sides could have agreed on.
+Error SshSession::noHandshake(const SshConfig& config) const {
+    // As libssh puts it; the names of the lists are its own.
+    static const QRegularExpression noMatch(QStringLiteral(
+        "no match for method ([^:]*): server \\[([^\\]]*)\\], client \\[([^\\]]*)\\]"));
+    const QString text = errorText();
+    if (const auto match = noMatch.match(text); match.hasMatch())
+        return {Error::Code::HostUnusable,
+                QStringLiteral("%1 (port %2) and this program have no algorithm in common: %3")
+                    .arg(config.name)
+                    .arg(config.port)
+                    .arg(match.captured(1)),
+                QStringLiteral("the host offers %1; this program may use %2 (KexAlgorithms, "
+                               "Ciphers, MACs and HostKeyAlgorithms in the ssh configuration "
+                               "choose)")
+                    .arg(match.captured(2), match.captured(3))};
+    if (!ssh_get_serverbanner(m_session))
+        return {Error::Code::HostUnusable,
+                QStringLiteral("%1 (port %2) ended the connection before it said anything of SSH")
+                    .arg(config.name)
+                    .arg(config.port),
+                QStringLiteral("%1; is an sshd behind that port? A host with too many connections "
+                               "(MaxStartups), or one that bars this address for a while after "
+                               "failed logins, does the same")
+                    .arg(text)};
+    return {Error::Code::HostUnusable,
+            QStringLiteral("%1 (port %2) does not agree on an SSH connection")
+                .arg(config.name)
+                .arg(config.port),
+            text};
+}
+
+Result<std::unique_ptr<SshSession>> SshSession::handshake(Underlay underlay,
+                                                          const SshConfig& config,
                                                           const KnownHosts& known,
                                                           const Patience& patience) {
     static const int initialised = ssh_init();
     std::unique_ptr<SshSession> session(new SshSession);
+    session->m_carrier = std::move(underlay.carrier);
     session->m_session = initialised == SSH_OK ? ssh_new() : nullptr;
     if (!session->m_session)
         return fail(Error::Code::HostUnusable, QStringLiteral("libssh cannot start"));
-    session->m_fd = socket.get();
+    session->m_fd = underlay.socket.get();
     if (auto configured = session->configure(config, known); !configured)
         return tl::unexpected<Error>(configured.error());
     ssh_session raw = session->m_session;
     const auto rc = session->await([raw] { return ssh_connect(raw); }, SSH_AGAIN,
                                    QStringLiteral("the SSH handshake"), patience);
     // From ssh_connect on, libssh closes the socket with the session.
-    [[maybe_unused]] const int owned = socket.release();
+    [[maybe_unused]] const int owned = underlay.socket.release();
     if (!rc)
         return tl::unexpected<Error>(rc.error());
     if (*rc != SSH_OK)
-        return fail(Error::Code::HostUnusable,
-                    QStringLiteral("%1 (port %2) does not agree on an SSH connection")
-                        .arg(config.name)
-                        .arg(config.port),
-                    session->errorText());
+        return tl::unexpected<Error>(session->noHandshake(config));
     // libssh made the socket block; a full send buffer must not stop the thread.
     fcntl(session->m_fd, F_SETFL, fcntl(session->m_fd, F_GETFL) | O_NONBLOCK);
     return session;
@@ -182,22 +215,21 @@ Result<KnownHosts> loadKnownHosts(const SshConfig& config) {
     return known;
 }
 
-Result<void> checkHostKey(const SshSession& session, const SshConfig& config,
-                          const KnownHosts& known, bool acceptNew) {
+namespace {
+
+tl::unexpected<Error> refuse(const QString& message, const QString& detail) {
+    return fail(Error::Code::HostUnusable, message, detail);
+}
+
+/// The verdicts that no user and no option can outvote.
+Result<void> refuseBadKey(const HostKeyVerdict& verdict, const SshConfig& config,
+                          const NewHostKey& key) {
     using State = HostKeyVerdict::State;
-    const auto blob = session.hostKey();
-    if (!blob)
-        return tl::unexpected<Error>(blob.error());
-    const HostKeyVerdict verdict =
-        known.check(config.hostname, config.port, config.hostKeyAlias, *blob);
-    const QString shown = QStringLiteral("%1 %2").arg(
-        QString::fromLatin1(KnownHosts::typeOf(*blob)), KnownHosts::fingerprint(*blob));
-    const QString name = KnownHosts::nameFor(config.hostname, config.port, config.hostKeyAlias);
-    const auto refuse = [](const QString& message, const QString& detail) {
-        return fail(Error::Code::HostUnusable, message, detail);
-    };
+    const QString shown = QStringLiteral("%1 %2").arg(key.type, key.fingerprint);
+    const QString file = verdict.place.section(u':', 0, -2);
     switch (verdict.state) {
     case State::Known:
+    case State::Unknown:
         return {};
     case State::Revoked:
         return refuse(
@@ -212,28 +244,60 @@ Result<void> checkHostKey(const SshSession& session, const SshConfig& config,
             QStringLiteral("somebody may be listening in, or the host was installed anew. It shows "
                            "%1; if its administrator confirms this, remove the old key with: "
                            "ssh-keygen -R '%2' -f '%3'")
-                .arg(shown, name, verdict.place.section(u':', 0, -2)));
+                .arg(shown, key.name, file));
     case State::OtherType:
-        return refuse(
-            QStringLiteral("%1 shows a host key of another kind than the one in %2")
-                .arg(config.name, verdict.place),
-            QStringLiteral("it shows %1; if its administrator confirms this, connect once with ssh "
-                           "to add it, or remove the old key with: ssh-keygen -R '%2' -f '%3'")
-                .arg(shown, name, verdict.place.section(u':', 0, -2)));
-    case State::Unknown:
         break;
     }
-    if (!acceptNew && !config.acceptNew)
-        return refuse(
-            QStringLiteral("the host key of %1 is not known yet").arg(config.name),
-            QStringLiteral("it shows %1; compare it with the host's own, then connect "
-                           "once with ssh to add it, or allow new host keys (--accept-new on "
-                           "the command line)")
-                .arg(shown));
+    return refuse(
+        QStringLiteral("%1 shows a host key of another kind than the one in %2")
+            .arg(config.name, verdict.place),
+        QStringLiteral("it shows %1; if its administrator confirms this, connect once with ssh "
+                       "to add it, or remove the old key with: ssh-keygen -R '%2' -f '%3'")
+            .arg(shown, key.name, file));
+}
+
+/// Is a key that nobody knows to be trusted?
+Result<bool> trustNewKey(const NewHostKey& key, const SshConfig& config, Approach& approach,
+                         Patience& patience) {
+    if (approach.options.acceptNewHostKeys || config.acceptNew)
+        return true;
+    if (config.refuseNew || config.batchMode)
+        return false;
+    return approach.trusts(key, patience);
+}
+
+} // namespace
+
+Result<QString> checkHostKey(const SshSession& session, const SshConfig& config,
+                             const KnownHosts& known, Approach& approach, Patience& patience) {
+    const auto blob = session.hostKey();
+    if (!blob)
+        return tl::unexpected<Error>(blob.error());
+    const HostKeyVerdict verdict =
+        known.check(config.hostname, config.port, config.hostKeyAlias, *blob);
+    const NewHostKey key{
+        config.name, KnownHosts::nameFor(config.hostname, config.port, config.hostKeyAlias),
+        QString::fromLatin1(KnownHosts::typeOf(*blob)), KnownHosts::fingerprint(*blob)};
+    const QString shown = QStringLiteral("%1 %2").arg(key.type, key.fingerprint);
+    if (auto good = refuseBadKey(verdict, config, key); !good)
+        return tl::unexpected<Error>(good.error());
+    if (verdict.state == HostKeyVerdict::State::Known)
+        return QStringLiteral("%1, known from %2").arg(shown, verdict.place);
+    const auto trusted = trustNewKey(key, config, approach, patience);
+    if (!trusted)
+        return tl::unexpected<Error>(trusted.error());
+    if (!*trusted)
+        return refuse(QStringLiteral("the host key of %1 is not known yet").arg(config.name),
+                      QStringLiteral("it shows %1; compare it with the host's own, then connect "
+                                     "once with ssh to add it, or allow new host keys "
+                                     "(--accept-new on the command line)")
+                          .arg(shown));
     if (config.userKnownHosts.isEmpty())
-        return {};
-    return KnownHosts::append(config.expanded(config.userKnownHosts.first()), name, *blob,
-                              config.hashKnownHosts);
+        return QStringLiteral("%1, new, and not kept").arg(shown);
+    const QString file = config.expanded(config.userKnownHosts.first());
+    if (auto added = KnownHosts::append(file, key.name, *blob, config.hashKnownHosts); !added)
+        return tl::unexpected<Error>(added.error());
+    return QStringLiteral("%1, new, added to %2").arg(shown, file);
 }
 
 } // namespace knobscope

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/host/fd.h"
+#include "core/host/approach.h"
 #include "core/host/knownhosts.h"
-#include "core/host/patience.h"
 #include "core/host/sshconfig.h"
+#include "core/host/underlay.h"
 
 #include <functional>
 #include <memory>
@@ -18,7 +18,7 @@ class SshSession {
 public:
     /// Key exchange over a connected socket. Asks first for the kinds of host key that known_hosts
     /// has for this host, as a host with several kinds would else show one that is not there.
-    static Result<std::unique_ptr<SshSession>> handshake(Fd socket, const SshConfig& config,
+    static Result<std::unique_ptr<SshSession>> handshake(Underlay underlay, const SshConfig& config,
                                                          const KnownHosts& known,
                                                          const Patience& patience);
     ~SshSession();
@@ -29,7 +29,7 @@ public:
     [[nodiscard]] int fd() const { return m_fd; }
     /// What poll() should wait for.
     [[nodiscard]] short events() const;
-    /// The last error in libssh's words.
+    /// The last error in libssh's words, and why what carries the connection has ended.
     [[nodiscard]] QString errorText() const;
     [[nodiscard]] Result<QByteArray> hostKey() const;
 
@@ -43,15 +43,19 @@ public:
 private:
     SshSession() = default;
     [[nodiscard]] Result<void> configure(const SshConfig& config, const KnownHosts& known);
+    [[nodiscard]] Error noHandshake(const SshConfig& config) const;
 
+    std::unique_ptr<Carrier> m_carrier; ///< goes after the session
     ssh_session m_session = nullptr;
     int m_fd = -1; ///< libssh owns it
 };
 
-/// Accepts or refuses the key that the host showed; the errors say what to do. Adds an unknown one
-/// to known_hosts when that is wanted.
-[[nodiscard]] Result<void> checkHostKey(const SshSession& session, const SshConfig& config,
-                                        const KnownHosts& known, bool acceptNew);
+/// Accepts or refuses the key that the host showed, and says which it is; the errors say what to
+/// do. Asks the user about an unknown one where that may be, and adds it to known_hosts when it is
+/// accepted. Cancelled.
+[[nodiscard]] Result<QString> checkHostKey(const SshSession& session, const SshConfig& config,
+                                           const KnownHosts& known, Approach& approach,
+                                           Patience& patience);
 
 /// All known_hosts files of a host, with those of RevokedHostKeys as revoked keys.
 [[nodiscard]] Result<KnownHosts> loadKnownHosts(const SshConfig& config);

@@ -374,18 +374,6 @@ private slots:
         QVERIFY2(timer.elapsed() < 4000, "the limit counts for the agent too");
     }
 
-    void detoursAreRefusedClearly_data() {
-        QTest::addColumn<QByteArray>("option");
-        QTest::newRow("jump") << QByteArray(" ProxyJump gate\n");
-        QTest::newRow("command") << QByteArray(" ProxyCommand nc %h %p\n");
-    }
-    void detoursAreRefusedClearly() {
-        QFETCH(QByteArray, option);
-        const Session session = open(QStringLiteral("lab"), options(option));
-        QVERIFY(!session);
-        QVERIFY2(session.error().text().contains(QStringLiteral("Proxy")), why(session));
-    }
-
     void noCommonAlgorithmIsExplained() {
         const Session session =
             open(QStringLiteral("lab"), options(" KexAlgorithms diffie-hellman-group1-sha1\n"));
