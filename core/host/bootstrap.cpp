@@ -10,8 +10,8 @@ namespace knobscope {
 
 namespace {
 
-/// Output before the first answer that is kept for an error text.
-constexpr std::size_t kKeptNoise = 600;
+/// Output before an answer that is kept for an error text. sudo repeats its whole command.
+constexpr std::size_t kKeptNoise = 16384;
 QByteArray makeNonce() {
     return QByteArray::number(QRandomGenerator::system()->generate64() | (1ULL << 63), 16);
 }
@@ -58,8 +58,10 @@ private:
         if (answer->startsWith(QLatin1String("NOSUDO"))) {
             const Error error =
                 sudoError(m_patience.label(), m_account.user, plainLine(answer->mid(7)));
-            if (m_approach.options.sudo == SudoMode::Password)
+            if (m_approach.options.sudo == SudoMode::Password) {
+                steps.start(HostStep::Kind::Rights, m_patience.label());
                 return tl::unexpected<Error>(error);
+            }
             steps.skip(HostStep::Kind::Rights, m_patience.label(),
                        QStringLiteral("runs as %1: %2").arg(m_account.user, error.message),
                        error.detail);
@@ -183,18 +185,19 @@ private:
     }
 
     [[nodiscard]] tl::unexpected<Error> noRoot() {
-        if (m_given)
-            m_approach.judge(m_question, *m_given, false);
-        m_given.reset();
         // Of what came on standard error only sudo's own lines are about this.
-        QStringList words;
+        QStringList lines;
         for (const QString& line : QString::fromUtf8(m_noise).split(u'\n')) {
-            if (line.contains(QLatin1String("sudo")))
-                words << plainLine(line);
+            if (line.contains(QLatin1String("sudo")) || line.startsWith(QLatin1String("Sorry")))
+                lines << plainLine(line);
         }
-        return tl::unexpected<Error>(
-            sudoError(m_patience.label(), m_account.user,
-                      words.isEmpty() ? said() : words.join(QStringLiteral("; "))));
+        const QString words = lines.isEmpty() ? said() : lines.join(QStringLiteral("; "));
+        // It asks for the password first and finds out then what the user may do.
+        if (m_given)
+            m_approach.judge(m_question, *m_given,
+                             !words.contains(QLatin1String("incorrect password")));
+        m_given.reset();
+        return tl::unexpected<Error>(sudoError(m_patience.label(), m_account.user, words));
     }
 
     [[nodiscard]] tl::unexpected<Error> noShell() {

@@ -117,7 +117,9 @@ QByteArray bootstrapCommand(const QList<AgentBinary>& agents, const QByteArray& 
     return "exec /bin/sh -c '" + first + "' knobscope '" + script + "'";
 }
 
-Error sudoError(const QString& host, const QString& user, const QString& words) {
+Error sudoError(const QString& host, const QString& user, const QString& text) {
+    // It repeats its command, which is long and says nothing to the user.
+    const QString words = text.section(QStringLiteral(" '/bin/sh"), 0, 0);
     const auto says = [&words](const char* part) {
         return words.contains(QLatin1String(part), Qt::CaseInsensitive);
     };

@@ -17,6 +17,6 @@ namespace knobscope {
 /// What sudo says on standard error when it waits for the password.
 [[nodiscard]] QByteArray sudoPrompt(const QByteArray& nonce);
 /// The error for what sudo said when it made nobody root.
-[[nodiscard]] Error sudoError(const QString& host, const QString& user, const QString& words);
+[[nodiscard]] Error sudoError(const QString& host, const QString& user, const QString& text);
 
 } // namespace knobscope

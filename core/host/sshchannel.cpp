@@ -46,6 +46,7 @@ SshChannel::SshChannel(std::unique_ptr<SshSession> session)
     : m_session(std::move(session)), m_channel(ssh_channel_new(m_session->raw())) {
     m_callbacks.userdata = this;
     m_callbacks.channel_exit_signal_function = noteSignal;
+    m_callbacks.channel_exit_status_function = noteStatus;
     ssh_callbacks_init(&m_callbacks);
     if (m_channel)
         ssh_set_channel_callbacks(m_channel, &m_callbacks);
@@ -115,7 +116,19 @@ SshChannel::~SshChannel() {
 
 void SshChannel::noteSignal(ssh_session, ssh_channel, const char* signal, int, const char*,
                             const char*, void* self) {
-    static_cast<SshChannel*>(self)->m_signal = QString::fromLatin1(signal);
+    auto* channel = static_cast<SshChannel*>(self);
+    channel->m_signal = QString::fromLatin1(signal);
+    channel->m_ended = Clock::now();
+}
+
+void SshChannel::noteStatus(ssh_session, ssh_channel, int, void* self) {
+    static_cast<SshChannel*>(self)->m_ended = Clock::now();
+}
+
+/// Its last words may come after the news of its end. A child that it left behind may hold the
+/// output open for as long as that likes.
+bool SshChannel::endedAWhileAgo() const {
+    return m_ended && Clock::now() - *m_ended > kStatusWait;
 }
 
 bool SshChannel::flushed() const {
@@ -159,7 +172,7 @@ Transport::Read SshChannel::read(std::string& out, std::string& diagnostics) {
             m_broken = m_session->errorText();
         return Read::Ended;
     }
-    if (ssh_channel_is_eof(m_channel) || ssh_channel_is_closed(m_channel))
+    if (ssh_channel_is_eof(m_channel) || ssh_channel_is_closed(m_channel) || endedAWhileAgo())
         return Read::Ended;
     return Read::Nothing;
 }
@@ -223,7 +236,7 @@ void SshChannel::close(milliseconds limit) {
     if (ssh_is_connected(m_session->raw()) && m_broken.isEmpty()) {
         ssh_channel_send_eof(m_channel);
         ssh_blocking_flush(m_session->raw(), 0);
-        awaitClose(limit);
+        awaitClose(m_ended ? std::min(limit, kStatusWait) : limit);
     }
     ssh_remove_channel_callbacks(m_channel, &m_callbacks);
     ssh_channel_free(std::exchange(m_channel, nullptr));

@@ -44,6 +44,8 @@ private:
     explicit SshChannel(std::unique_ptr<SshSession> session);
     static void noteSignal(ssh_session, ssh_channel, const char* signal, int, const char*,
                            const char*, void* self);
+    static void noteStatus(ssh_session, ssh_channel, int, void* self);
+    [[nodiscard]] bool endedAWhileAgo() const;
     [[nodiscard]] int readOne(std::string& out, bool fromStderr);
     [[nodiscard]] bool flushed() const;
     void awaitClose(std::chrono::milliseconds limit);
@@ -53,6 +55,8 @@ private:
     ssh_channel_callbacks_struct m_callbacks{};
     std::string m_unread;
     QString m_signal;
+    /// When the host told that the command has ended.
+    std::optional<std::chrono::steady_clock::time_point> m_ended;
     QString m_broken; ///< why the connection is gone
 };
 

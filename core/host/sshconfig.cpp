@@ -98,9 +98,9 @@ Result<SshTarget> SshTarget::parse(const QString& text) {
 Result<SshTarget> SshTarget::parseJump(const QString& text) {
     if (text.trimmed().startsWith(QLatin1String("ssh://")))
         return parse(text);
-    static const QRegularExpression form(QStringLiteral(
-        "\\A\\s*(?:(.+)@)?(?:\\[([^\\]]*)\\]|([^:\\[\\]]*))(?::(\\d{1,5}))?\\s*\\z"));
-    const auto match = form.match(text);
+    static const QRegularExpression form(
+        QStringLiteral("\\A(?:(.+)@)?(?:\\[([^\\]]*)\\]|([^:@\\[\\]]*))(?::(\\d{1,5}))?\\z"));
+    const auto match = form.match(text.trimmed());
     SshTarget target;
     target.user = match.captured(1);
     target.host = match.captured(2) + match.captured(3);

@@ -181,6 +181,9 @@ Result<int> SshSession::await(const std::function<int()>& step, int again, const
         const int rc = step();
         if (rc != again)
             return rc;
+        // libssh goes on saying so after the host has hung up.
+        if (!ssh_is_connected(m_session))
+            return SSH_ERROR;
         if (auto over = patience.over(stage))
             return tl::unexpected<Error>(*over);
         pollfd wait{m_fd, events(), 0};
