@@ -41,7 +41,7 @@ KNOBSCOPE_WIRE_FORM(Interval, time_s, bytes_sent, bytes_received, transactions, 
 KNOBSCOPE_WIRE_FORM(Datagrams, sent, received, lost, reordered, duplicates, jitter_us)
 KNOBSCOPE_WIRE_FORM(StreamResult, sends, bytes_sent, bytes_received, total_bytes_sent,
                     total_bytes_received, send_calls, recv_calls, transactions, elapsed_s,
-                    sndbuf_initial, rcvbuf_initial, sndbuf_final, rcvbuf_final, mss,
+                    sndbuf_initial, rcvbuf_initial, sndbuf_final, rcvbuf_final, rcvlowat, mss,
                     congestion_control, tcp_info, datagrams, local_port)
 KNOBSCOPE_WIRE_FORM(CpuUse, user_s, nice_s, system_s, irq_s, softirq_s, steal_s, idle_s, elapsed_s,
                     cpus, busiest_cpu_percent, busy_percent, context_switches,

@@ -194,7 +194,7 @@ struct TrafficConfig {
     std::int64_t limit_transactions = 0; ///< *_rr, *_crr: likewise
     int streams = 1;                     ///< connections, one thread each
     int threads = 0;                     ///< tcp_stream, tcp_rr: share the connections; 0: one each
-    std::int64_t message_size = 131072;  ///< bytes a send call; of a datagram
+    std::int64_t message_size = 65536;   ///< bytes a send call; of a datagram
     std::int64_t receive_size = 0;       ///< bytes a receive call of a stream; 0: chosen
     std::int64_t request_size = 1;       ///< *_rr, *_crr
     std::int64_t response_size = 1;      ///< *_rr, *_crr
@@ -217,7 +217,7 @@ struct TrafficConfig {
     std::optional<int> priority;               ///< SO_PRIORITY
     std::optional<std::int64_t> pacing_rate;   ///< SO_MAX_PACING_RATE, bytes a second a connection
     std::optional<std::int64_t> notsent_lowat; ///< TCP_NOTSENT_LOWAT
-    std::optional<std::int64_t> rcvlowat;      ///< SO_RCVLOWAT
+    std::optional<std::int64_t> rcvlowat;      ///< SO_RCVLOWAT; absent: chosen, see Watermark
     std::optional<int> busy_poll;              ///< SO_BUSY_POLL, µs
     int spin = 0; ///< µs to ask for bytes again and again before the thread sleeps
     std::string send_method = "send";    ///< send, zerocopy, sendfile, splice
@@ -296,6 +296,7 @@ struct StreamResult {
     std::optional<std::int64_t> rcvbuf_initial;
     std::optional<std::int64_t> sndbuf_final;
     std::optional<std::int64_t> rcvbuf_final;
+    std::optional<std::int64_t> rcvlowat; ///< SO_RCVLOWAT in force at the end
     std::optional<std::int64_t> mss;               ///< TCP_MAXSEG read back at the end
     std::optional<std::string> congestion_control; ///< in force
     std::map<std::string, std::int64_t> tcp_info;  ///< fields of struct tcp_info without "tcpi_"

@@ -178,6 +178,9 @@ void failConnect(const Setup& setup, int port, int error) {
     case EHOSTUNREACH:
     case ENETUNREACH:
         fail(errnoText(what, error) + "; check the addresses and routes of the test network");
+    case EACCES:
+    case EPERM:
+        fail(what + ": a firewall or a route of this host forbids it");
     case EADDRNOTAVAIL:
         fail(what + ": no interface of this host has the test address " + setup.addressText +
              ", or no port of it is free");

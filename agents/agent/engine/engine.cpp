@@ -11,6 +11,15 @@
 
 namespace knobscope::agent {
 
+namespace {
+
+/// A splice has a pipe and its sink beside the socket.
+constexpr std::size_t kDescriptorsPerStream = 4;
+/// Of the conductor and its control link, and connections that have not shown the token yet.
+constexpr std::size_t kDescriptorsSpare = 128;
+
+} // namespace
+
 struct Engine::Private {
     std::optional<Setup> setup;
     std::vector<Stream> streams;
@@ -51,6 +60,7 @@ protocol::PrepareResult Engine::prepare(const protocol::PrepareParams& params) {
     if (d->setup)
         Private::failState("this engine has already been given a test");
     d->setup = Setup::check(params);
+    allowDescriptors(d->setup->connections() * kDescriptorsPerStream + kDescriptorsSpare);
     d->streams = std::vector<Stream>(d->setup->connections());
     auto conductor = std::make_unique<Conductor>(*d->setup, d->streams, d->course, d->cancelled);
     protocol::PrepareResult answer;

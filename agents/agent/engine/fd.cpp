@@ -4,6 +4,7 @@
 #include "agents/agent/error.h"
 
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -33,6 +34,25 @@ void Event::raise() const {
 void Event::clear() const {
     std::uint64_t count = 0;
     [[maybe_unused]] const auto read = ::read(m_fd.get(), &count, sizeof count);
+}
+
+void allowDescriptors(std::size_t count) {
+    // Descriptors are given out from 0 up, so a new one tells how many there are at least.
+    const Fd next(::dup(STDIN_FILENO));
+    const rlim_t wanted = static_cast<rlim_t>(std::max(next.get(), 0)) + count;
+    rlimit limit{};
+    if (::getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+        return;
+    if (limit.rlim_max < wanted)
+        throw AgentError(protocol::errorcode::kKnob,
+                         "the test needs " + std::to_string(wanted) +
+                             " open files, and this host allows a program " +
+                             std::to_string(limit.rlim_max) +
+                             "; ask for fewer streams, or raise the limit (ulimit -Hn)");
+    limit.rlim_cur = wanted;
+    if (::setrlimit(RLIMIT_NOFILE, &limit) != 0)
+        throw AgentError(protocol::errorcode::kKnob,
+                         errnoText("cannot raise the limit of open files", errno));
 }
 
 int pollUntil(pollfd* fds, std::size_t count, TimePoint until) {

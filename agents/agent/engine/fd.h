@@ -46,6 +46,10 @@ private:
     Fd m_fd;
 };
 
+/// Lets the process have `count` descriptors more than it has. Throws AgentError where the host
+/// does not allow so many.
+void allowDescriptors(std::size_t count);
+
 /// poll() until something is ready or `until` has come; resumes after signals. Returns the number
 /// of ready descriptors, 0 at the deadline. Throws AgentError.
 int pollUntil(pollfd* fds, std::size_t count, TimePoint until);

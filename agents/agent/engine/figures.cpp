@@ -123,6 +123,7 @@ protocol::StreamResult Conductor::streamResult(const Stream& stream, std::size_t
             .rcvbuf_initial = stream.initialBuffers.receive,
             .sndbuf_final = state.buffers.send,
             .rcvbuf_final = state.buffers.receive,
+            .rcvlowat = state.receiveLowWater,
             .mss = state.mss,
             .congestion_control = state.congestionControl,
             .tcp_info = state.tcpInfo,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "agents/agent/engine/flows.h"
 
+#include "agents/agent/engine/watermark.h"
 #include "agents/agent/engine/ways.h"
 #include "agents/agent/error.h"
 
@@ -54,6 +55,7 @@ void sendData(Stream& stream, Course& course, const Setup& setup, const std::vec
 /// on their way before.
 void receiveData(Stream& stream, Course& course, const Setup& setup, std::vector<char>& buffer) {
     ReceiveWay way(stream.socket.get(), setup.config);
+    Watermark mark(stream.socket.get(), setup.config);
     awaitFirstByte(stream.socket.get());
     course.begin();
     if (setup.warmup().count() == 0)
@@ -68,6 +70,7 @@ void receiveData(Stream& stream, Course& course, const Setup& setup, std::vector
             failTransfer("receiving from", setup.peerText, errno);
         }
         stream.counters.received(static_cast<std::uint64_t>(got));
+        mark.took(static_cast<std::size_t>(got));
         if (stream.begin)
             stream.receiveSizes.add(static_cast<std::uint64_t>(got));
         else

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Several streams of a tcp_stream or tcp_rr in one thread, by epoll.
 #include "agents/agent/engine/asker.h"
+#include "agents/agent/engine/watermark.h"
 #include "agents/agent/error.h"
 
 #include <sys/epoll.h>
@@ -83,7 +84,7 @@ class ReceiveFlow : public Flow {
 public:
     ReceiveFlow(Stream& stream, Course& course, const Setup& setup, std::vector<char>& buffer)
         : Flow(stream), m_course(course), m_setup(setup), m_buffer(buffer),
-          m_way(stream.socket.get(), setup.config) {}
+          m_way(stream.socket.get(), setup.config), m_mark(stream.socket.get(), setup.config) {}
     bool step() override {
         m_course.begin();
         if (!m_stream.begin && m_setup.warmup().count() == 0)
@@ -99,6 +100,7 @@ public:
             return true;
         }
         m_stream.counters.received(static_cast<std::uint64_t>(got));
+        m_mark.took(static_cast<std::size_t>(got));
         if (m_stream.begin)
             m_stream.receiveSizes.add(static_cast<std::uint64_t>(got));
         else
@@ -112,6 +114,7 @@ private:
     const Setup& m_setup;
     std::vector<char>& m_buffer; ///< of the thread
     ReceiveWay m_way;
+    Watermark m_mark;
 };
 
 class AskFlow : public Flow {

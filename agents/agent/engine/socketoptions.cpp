@@ -145,8 +145,12 @@ BufferSizes bufferSizes(int socket) {
 }
 
 SocketState socketState(int socket) {
-    return {bufferSizes(socket), getInt(socket, IPPROTO_TCP, TCP_MAXSEG), congestionControl(socket),
-            tcpInfo(socket), localPort(socket)};
+    return {bufferSizes(socket),
+            getInt(socket, SOL_SOCKET, SO_RCVLOWAT),
+            getInt(socket, IPPROTO_TCP, TCP_MAXSEG),
+            congestionControl(socket),
+            tcpInfo(socket),
+            localPort(socket)};
 }
 
 int localPort(int socket) {

@@ -26,6 +26,7 @@ struct BufferSizes {
 /// What the kernel has made of a connection. What a socket does not have is absent.
 struct SocketState {
     BufferSizes buffers;
+    std::optional<std::int64_t> receiveLowWater;
     std::optional<std::int64_t> mss;
     std::optional<std::string> congestionControl;
     std::map<std::string, std::int64_t> tcpInfo;

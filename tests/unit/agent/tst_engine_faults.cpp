@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "enginetest.h"
+#include "peerprocess.h"
 
-#include <QProcess>
 #include <QTest>
 
 #include <csignal>
@@ -29,36 +28,6 @@ private slots:
 };
 
 namespace {
-
-/// The other end as a process that can be killed.
-class PeerProcess {
-public:
-    /// Returns the answer to prepare.
-    Json prepare(const PrepareParams& params) {
-        m_process.start(QString(KNOBSCOPE_BINARY_DIR) + "/engine_peer", QStringList());
-        m_process.write((Json(params).dump() + "\n").c_str());
-        return read();
-    }
-    void start() {
-        m_process.write("start\n");
-        m_process.waitForBytesWritten(2000);
-    }
-    Json read() {
-        while (!m_process.canReadLine()) {
-            if (!m_process.waitForReadyRead(15000))
-                return {{"error", "the peer said nothing"}};
-        }
-        return Json::parse(m_process.readLine().toStdString());
-    }
-    void signal(int number) { ::kill(static_cast<pid_t>(m_process.processId()), number); }
-    ~PeerProcess() {
-        m_process.kill();
-        m_process.waitForFinished(2000);
-    }
-
-private:
-    QProcess m_process;
-};
 
 TrafficConfig shortTest(const QString& kind) {
     TrafficConfig config;
