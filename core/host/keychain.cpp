@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/host/keychain.h"
 
+#include <QThread>
+
 #include <future>
 
 #include <qt6keychain/keychain.h>
@@ -17,6 +19,19 @@ constexpr milliseconds kProbeLimit{5000};
 /// The user may have to type the keychain's own password.
 constexpr milliseconds kUnlockLimit{120000};
 
+/// Where the library behind does its work. It stays with the thread that has used it first, so
+/// there is one for the whole life of the program.
+QObject& workplace() {
+    static QObject* const context = [] {
+        auto* thread = new QThread;
+        auto* object = new QObject;
+        object->moveToThread(thread);
+        thread->start();
+        return object;
+    }();
+    return *context;
+}
+
 } // namespace
 
 struct Keychain::Answer {
@@ -25,26 +40,13 @@ struct Keychain::Answer {
     Secret secret;
 };
 
-Keychain::Keychain() : m_thread(std::make_unique<QThread>()), m_context(new QObject) {
-    m_context->moveToThread(m_thread.get());
-    m_thread->start();
-}
-
-Keychain::~Keychain() {
-    m_thread->quit();
-    // A keychain that hangs is left alone rather than waited for without end.
-    if (!m_thread->wait(3000)) {
-        (void)m_thread.release();
-        (void)m_context.release();
-    }
-}
-
 Result<Keychain::Answer> Keychain::perform(Task task, const QString& id, const Secret* secret,
                                            milliseconds limit, const CancelToken& cancel) {
     const auto promise = std::make_shared<std::promise<Answer>>();
     auto future = promise->get_future();
     const QByteArray data = secret ? QByteArray(secret->c_str()) : QByteArray();
-    QMetaObject::invokeMethod(m_context.get(), [this, promise, task, id, data] {
+    QObject* const context = &workplace();
+    QMetaObject::invokeMethod(context, [context, promise, task, id, data] {
         QKeychain::Job* job = nullptr;
         if (task == Task::Read) {
             job = new QKeychain::ReadPasswordJob(kService);
@@ -57,15 +59,14 @@ Result<Keychain::Answer> Keychain::perform(Task task, const QString& id, const S
         }
         job->setKey(id);
         job->setInsecureFallback(false);
-        QObject::connect(job, &QKeychain::Job::finished, m_context.get(),
-                         [promise](QKeychain::Job* done) {
-                             Answer answer;
-                             answer.error = done->error();
-                             answer.text = done->errorString();
-                             if (auto* read = qobject_cast<QKeychain::ReadPasswordJob*>(done))
-                                 answer.secret = Secret(read->textData().toStdString());
-                             promise->set_value(std::move(answer));
-                         });
+        QObject::connect(job, &QKeychain::Job::finished, context, [promise](QKeychain::Job* done) {
+            Answer answer;
+            answer.error = done->error();
+            answer.text = done->errorString();
+            if (auto* read = qobject_cast<QKeychain::ReadPasswordJob*>(done))
+                answer.secret = Secret(read->textData().toStdString());
+            promise->set_value(std::move(answer));
+        });
         job->start(); // deletes itself afterwards
     });
     const auto until = std::chrono::steady_clock::now() + limit;

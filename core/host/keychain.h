@@ -3,8 +3,6 @@
 
 #include "core/host/secretstore.h"
 
-#include <QThread>
-
 #include <chrono>
 #include <optional>
 
@@ -12,12 +10,9 @@ namespace knobscope {
 
 /// The system's keychain: the Secret Service (GNOME Keyring, KeePassXC) or KWallet. Not usable
 /// where there is none, such as on a machine without a desktop; nothing is ever written to a file
-/// instead. Make one in a program: the library behind it does its work in one thread.
+/// instead.
 class Keychain final : public SecretStore {
 public:
-    Keychain();
-    ~Keychain() override; ///< takes at most some seconds
-
     [[nodiscard]] bool usable() override;
     [[nodiscard]] Result<std::optional<Secret>> read(const QString& id,
                                                      const CancelToken& cancel) override;
@@ -31,9 +26,7 @@ private:
                                          std::chrono::milliseconds limit,
                                          const CancelToken& cancel);
 
-    std::unique_ptr<QThread> m_thread;
-    std::unique_ptr<QObject> m_context; ///< lives in the thread
-    std::mutex m_mutex;                 ///< guards the next
+    std::mutex m_mutex; ///< guards the next
     std::optional<bool> m_usable;
 };
 
