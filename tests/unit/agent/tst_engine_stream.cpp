@@ -6,6 +6,7 @@
 #include <fstream>
 
 using namespace enginetest;
+using knobscope::Json;
 
 class EngineStreamTest : public QObject {
     Q_OBJECT
@@ -20,6 +21,8 @@ private slots:
     void windowIsSetAndInherited_data();
     void windowIsSetAndInherited();
     void autoWindowIsLeftToTheKernel();
+    void fastStreamsAreWokenLessOften_data();
+    void fastStreamsAreWokenLessOften();
     void testKnobsAreInForce();
     void pinsToACpu();
     void progressGrows();
@@ -272,6 +275,41 @@ void EngineStreamTest::autoWindowIsLeftToTheKernel() {
     file >> min >> initial;
     QCOMPARE(server.result->streams[0].rcvbuf_initial.value(), initial);
     QVERIFY(server.result->streams[0].rcvbuf_final.value() >= initial);
+}
+
+/// The receiver chooses its low water mark only where the test leaves it to the engine.
+void EngineStreamTest::fastStreamsAreWokenLessOften_data() {
+    QTest::addColumn<QString>("patch");
+    QTest::addColumn<qint64>("mark");
+    QTest::newRow("fast") << "{}" << qint64{131072};
+    QTest::newRow("fast, threads shared") << R"({"threads":1})" << qint64{131072};
+    QTest::newRow("slow") << R"({"pacing_rate":2000000})" << qint64{1};
+    QTest::newRow("own mark") << R"({"rcvlowat":4096})" << qint64{4096};
+    QTest::newRow("own mark of one byte") << R"({"rcvlowat":1})" << qint64{1};
+    QTest::newRow("own receive size") << R"({"receive_size":65536})" << qint64{1};
+    QTest::newRow("own window") << R"({"window":4194304})" << qint64{1};
+    QTest::newRow("own receive window") << R"({"receive_window":4194304})" << qint64{1};
+    QTest::newRow("own way") << R"({"receive_method":"truncate"})" << qint64{1};
+}
+
+void EngineStreamTest::fastStreamsAreWokenLessOften() {
+    QFETCH(QString, patch);
+    QFETCH(qint64, mark);
+    Json json = TrafficConfig{};
+    json.merge_patch(Json::parse(patch.toStdString()));
+    auto config = json.get<TrafficConfig>();
+    config.seconds = 0.5;
+    Pair pair;
+    pair.prepare(config);
+    pair.start();
+    const Outcome client = finish(pair.client);
+    const Outcome server = finish(pair.server);
+    checkOutcome(client);
+    checkOutcome(server);
+    QCOMPARE(server.result->streams[0].rcvlowat.value(), mark);
+    QCOMPARE(client.result->streams[0].rcvlowat.value(), 1);
+    QCOMPARE(server.result->streams[0].total_bytes_received,
+             client.result->streams[0].total_bytes_sent);
 }
 
 void EngineStreamTest::testKnobsAreInForce() {
