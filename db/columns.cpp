@@ -1,35 +1,29 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "db/columns.h"
 
+#include <algorithm>
+#include <iterator>
+
 namespace knobscope {
 
-int sideCode(Side side) {
-    switch (side) {
-    case Side::Whole:
-        return 0;
-    case Side::Sender:
-        return 1;
-    case Side::Receiver:
-        return 2;
-    case Side::Both:
-        return 3;
-    }
-    return 0;
+namespace {
+
+constexpr int kSides = 4;
+constexpr Side kByCode[kSides] = {Side::Whole, Side::Sender, Side::Receiver, Side::Both};
+
+} // namespace
+
+int sideCode(HostRef host) {
+    const auto* const side = std::find(std::begin(kByCode), std::end(kByCode), host.side);
+    return static_cast<int>(side - std::begin(kByCode)) % kSides + kSides * host.number;
 }
 
-std::optional<Side> sideFromCode(qint64 code) {
-    switch (code) {
-    case 0:
-        return Side::Whole;
-    case 1:
-        return Side::Sender;
-    case 2:
-        return Side::Receiver;
-    case 3:
-        return Side::Both;
-    default:
+std::optional<HostRef> hostFromCode(qint64 code) {
+    if (code < 0 || code >= kSides * (kMaxHosts + 1))
         return std::nullopt;
-    }
+    const HostRef host(kByCode[code % kSides], static_cast<int>(code / kSides));
+    const bool ofSide = host.side == Side::Sender || host.side == Side::Receiver;
+    return host.number == 0 || ofSide ? std::optional(host) : std::nullopt;
 }
 
 QString sampleStateText(SampleState state) {

@@ -9,9 +9,11 @@ namespace knobscope {
 
 // How values stand in columns, independent of the order of enumerations, which may change.
 
-/// 0 whole, 1 sender, 2 receiver, 3 both.
-[[nodiscard]] int sideCode(Side side);
-[[nodiscard]] std::optional<Side> sideFromCode(qint64 code);
+/// 0 whole, 1 sender, 2 receiver, 3 both; of one host of a side that has several 4 times its number
+/// more: 9 is the second sender.
+[[nodiscard]] int sideCode(HostRef host);
+/// Absent for a code that sideCode() does not give.
+[[nodiscard]] std::optional<HostRef> hostFromCode(qint64 code);
 
 /// "done", "flagged", "failed".
 [[nodiscard]] QString sampleStateText(SampleState state);

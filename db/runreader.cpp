@@ -4,6 +4,7 @@
 #include "core/model/experimentfile.h"
 #include "db/columns.h"
 #include "db/seriesblob.h"
+#include "db/streamblob.h"
 
 namespace knobscope {
 
@@ -26,7 +27,7 @@ public:
              {&RunReader::readInfo, &RunReader::readCells, &RunReader::readHostFacts,
               &RunReader::readSamples, &RunReader::readFlags, &RunReader::readKnobs,
               &RunReader::readMetrics, &RunReader::readDeltas, &RunReader::readPresent,
-              &RunReader::readSeries, &RunReader::readDistributions}) {
+              &RunReader::readSeries, &RunReader::readDistributions, &RunReader::readStreams}) {
             if (auto done = (this->*part)(); !done)
                 return tl::unexpected(done.error());
         }
@@ -43,6 +44,15 @@ private:
         return damaged(QStringLiteral("sample %1: %2").arg(sample).arg(what));
     }
 
+    /// Views look the hosts up in the experiment.
+    [[nodiscard]] bool isKnown(HostRef host) const {
+        const int count = m_result.experiment.hostCount(host.side);
+        return host.number == 0 || (count > 1 && host.number <= count);
+    }
+    [[nodiscard]] static QString strange(HostRef host) {
+        return QStringLiteral("the experiment has no %1").arg(hostName(host));
+    }
+
     Result<void> readInfo();
     Result<void> readCells();
     Result<void> readHostFacts();
@@ -54,11 +64,15 @@ private:
     Result<void> readPresent();
     Result<void> readSeries();
     Result<void> readDistributions();
+    Result<void> readStreams();
 
     /// Rows of a table that belongs to samples: column 0 is the sample, which `onRow` is given.
     Result<void> sampleRows(std::string_view sql,
                             const std::function<Result<void>(SampleRecord&, Row)>& onRow);
-    /// The same for tables that have the side in column 1.
+    /// The same for tables that have the side and host in column 1.
+    Result<void> hostRows(std::string_view sql,
+                          const std::function<Result<void>(SampleRecord&, HostRef, Row)>& onRow);
+    /// For what is only of sides as a whole.
     Result<void> sideRows(std::string_view sql,
                           const std::function<Result<void>(SampleRecord&, Side, Row)>& onRow);
 
@@ -123,6 +137,10 @@ Result<void> RunReader::readHostFacts() {
     auto hosts = readHosts(m_database, m_dictionary, m_run);
     if (!hosts)
         return tl::unexpected(hosts.error());
+    for (const HostFacts& host : std::as_const(*hosts)) {
+        if (!isKnown(host.host))
+            return damaged(strange(host.host));
+    }
     m_result.hosts = *hosts;
     return {};
 }
@@ -165,13 +183,25 @@ Result<void> RunReader::sampleRows(std::string_view sql,
 }
 
 Result<void>
+RunReader::hostRows(std::string_view sql,
+                    const std::function<Result<void>(SampleRecord&, HostRef, Row)>& onRow) {
+    return sampleRows(sql, [&](SampleRecord& sample, Row row) -> Result<void> {
+        const auto host = hostFromCode(row.value(1).toLongLong());
+        if (!host)
+            return damagedSample(sample.id, QStringLiteral("unknown side"));
+        if (!isKnown(*host))
+            return damagedSample(sample.id, strange(*host));
+        return onRow(sample, *host, row);
+    });
+}
+
+Result<void>
 RunReader::sideRows(std::string_view sql,
                     const std::function<Result<void>(SampleRecord&, Side, Row)>& onRow) {
-    return sampleRows(sql, [&](SampleRecord& sample, Row row) -> Result<void> {
-        const auto side = sideFromCode(row.value(1).toLongLong());
-        if (!side)
+    return hostRows(sql, [&](SampleRecord& sample, HostRef host, Row row) -> Result<void> {
+        if (host.number != 0)
             return damagedSample(sample.id, QStringLiteral("unknown side"));
-        return onRow(sample, *side, row);
+        return onRow(sample, host.side, row);
     });
 }
 
@@ -185,16 +215,16 @@ Result<void> RunReader::readFlags() {
 }
 
 Result<void> RunReader::readKnobs() {
-    return sideRows(
+    return hostRows(
         "SELECT k.sample, k.side, k.knob, k.requested, k.accepted, k.original, k.status, k.error "
         "FROM sample s JOIN sample_knob k ON k.sample = s.id "
         "WHERE s.run = ? ORDER BY s.id, k.position",
-        [this](SampleRecord& sample, Side side, Row row) -> Result<void> {
+        [this](SampleRecord& sample, HostRef host, Row row) -> Result<void> {
             const auto name = m_dictionary.name(row.value(2).toLongLong());
             if (!name)
                 return tl::unexpected(name.error());
             KnobState knob;
-            knob.side = side;
+            knob.host = host;
             knob.knob = *name;
             knob.requested = row.value(3).toString();
             if (!row.value(4).isNull())
@@ -209,41 +239,41 @@ Result<void> RunReader::readKnobs() {
 }
 
 Result<void> RunReader::readMetrics() {
-    return sideRows("SELECT m.sample, m.side, m.name, m.value "
+    return hostRows("SELECT m.sample, m.side, m.name, m.value "
                     "FROM sample s JOIN metric m ON m.sample = s.id "
                     "WHERE s.run = ? ORDER BY s.id, m.side, m.name",
-                    [this](SampleRecord& sample, Side side, Row row) -> Result<void> {
+                    [this](SampleRecord& sample, HostRef host, Row row) -> Result<void> {
                         const auto name = m_dictionary.name(row.value(2).toLongLong());
                         if (!name)
                             return tl::unexpected(name.error());
-                        sample.metrics.append(Metric{side, *name, row.value(3).toDouble()});
+                        sample.metrics.append(Metric{host, *name, row.value(3).toDouble()});
                         return {};
                     });
 }
 
 Result<void> RunReader::readDeltas() {
-    return sideRows("SELECT d.sample, d.side, d.counter, d.delta "
+    return hostRows("SELECT d.sample, d.side, d.counter, d.delta "
                     "FROM sample s JOIN counter_delta d ON d.sample = s.id "
                     "WHERE s.run = ? ORDER BY s.id, d.side, d.counter",
-                    [this](SampleRecord& sample, Side side, Row row) -> Result<void> {
+                    [this](SampleRecord& sample, HostRef host, Row row) -> Result<void> {
                         const auto counter = m_dictionary.counter(row.value(2).toLongLong());
                         if (!counter)
                             return tl::unexpected(counter.error());
-                        sample.deltas.append(CounterDelta{side, counter->source, counter->name,
+                        sample.deltas.append(CounterDelta{host, counter->source, counter->name,
                                                           row.value(3).toLongLong()});
                         return {};
                     });
 }
 
 Result<void> RunReader::readPresent() {
-    return sideRows("SELECT p.sample, p.side, p.counter_set "
+    return hostRows("SELECT p.sample, p.side, p.counter_set "
                     "FROM sample s JOIN sample_counter_set p ON p.sample = s.id "
                     "WHERE s.run = ? ORDER BY s.id, p.side",
-                    [this](SampleRecord& sample, Side side, Row row) -> Result<void> {
+                    [this](SampleRecord& sample, HostRef host, Row row) -> Result<void> {
                         const auto set = m_dictionary.counterSet(row.value(2).toLongLong());
                         if (!set)
                             return tl::unexpected(set.error());
-                        sample.presentCounters[side].insert(set->source, set->names);
+                        sample.presentCounters[host].insert(set->source, set->names);
                         return {};
                     });
 }
@@ -279,6 +309,20 @@ Result<void> RunReader::readDistributions() {
                     });
 }
 
+Result<void> RunReader::readStreams() {
+    return hostRows("SELECT f.sample, f.side, f.data "
+                    "FROM sample s JOIN stream_figures f ON f.sample = s.id "
+                    "WHERE s.run = ? ORDER BY s.id",
+                    [this](SampleRecord& sample, HostRef host, Row row) -> Result<void> {
+                        const auto streams = decodeStreams(row.value(2).toByteArray());
+                        if (!streams)
+                            return damagedSample(sample.id, QStringLiteral("the streams of its ") +
+                                                                hostName(host));
+                        sample.streams.insert(host, *streams);
+                        return {};
+                    });
+}
+
 } // namespace
 
 Result<QList<HostFacts>> readHosts(Database& database, Dictionary& dictionary, qint64 run) {
@@ -290,11 +334,11 @@ Result<QList<HostFacts>> readHosts(Database& database, Dictionary& dictionary, q
         {run}, [&](const QSqlQuery& row) -> Result<void> {
             const qint64 host = row.value(0).toLongLong();
             if (hosts.isEmpty() || host != current) {
-                const auto side = sideFromCode(row.value(1).toLongLong());
-                if (!side)
+                const auto which = hostFromCode(row.value(1).toLongLong());
+                if (!which)
                     return damagedRun(database, run,
                                       QStringLiteral("host %1 has no valid side").arg(host));
-                hosts.append(HostFacts{*side, row.value(2).toString(), {}});
+                hosts.append(HostFacts{*which, row.value(2).toString(), {}});
                 current = host;
             }
             if (row.value(3).isNull())

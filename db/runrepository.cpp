@@ -89,7 +89,7 @@ Result<void> checkCells(const Experiment& experiment, const QList<Cell>& cells) 
 Result<void> writeHost(Database& database, Dictionary& dictionary, qint64 run,
                        const HostFacts& facts) {
     const auto host = database.insert("INSERT INTO run_host (run, side, label) VALUES (?, ?, ?)",
-                                      {run, sideCode(facts.side), sqlText(facts.label)});
+                                      {run, sideCode(facts.host), sqlText(facts.label)});
     if (!host)
         return tl::unexpected(host.error());
     for (auto fact = facts.facts.cbegin(); fact != facts.facts.cend(); ++fact) {
@@ -154,8 +154,8 @@ Result<qint64> RunRepository::createRun(const Experiment& experiment, const QLis
             "receiver, cells, samples_min, samples_max) VALUES (?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?)",
             {sqlText(experiment.name), QString::fromUtf8(writeExperiment(experiment)),
              runStateName(RunState::Running), sqlTime(QDateTime::currentDateTimeUtc()),
-             sqlText(experiment.test.kind), sqlText(experiment.sender.label()),
-             sqlText(experiment.receiver.label()), cells.size(),
+             sqlText(experiment.test.kind), sqlText(experiment.sideLabel(Side::Sender)),
+             sqlText(experiment.sideLabel(Side::Receiver)), cells.size(),
              cells.size() * experiment.plan.repeatsMin, cells.size() * experiment.plan.repeatsMax});
         if (!run)
             return run;
@@ -177,7 +177,7 @@ Result<void> RunRepository::addHostFacts(qint64 run, const HostFacts& facts) {
         if (!stored)
             return tl::unexpected(stored.error());
         for (auto host = stored->crbegin(); host != stored->crend(); ++host) {
-            if (host->side != facts.side)
+            if (host->host != facts.host)
                 continue;
             if (host->label == facts.label && host->facts == facts.facts)
                 return {};

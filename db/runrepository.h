@@ -21,7 +21,7 @@ public:
     ~RunRepository() override;
 
     Result<qint64> createRun(const Experiment& experiment, const QList<Cell>& cells) override;
-    /// Facts that differ from those stored for the side are added to them: a resumed run may find
+    /// Facts that differ from those stored for the host are added to them: a resumed run may find
     /// another kernel.
     Result<void> addHostFacts(qint64 run, const HostFacts& facts) override;
     Result<qint64> addSample(qint64 run, const SampleRecord& sample) override;

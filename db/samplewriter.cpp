@@ -3,6 +3,7 @@
 
 #include "db/columns.h"
 #include "db/seriesblob.h"
+#include "db/streamblob.h"
 
 #include <cmath>
 
@@ -31,7 +32,7 @@ Result<void> writeKnobs(Database& database, Dictionary& dictionary, qint64 id,
         if (auto done = database.exec(
                 "INSERT INTO sample_knob (sample, position, side, knob, requested, accepted, "
                 "original, status, error) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                {id, i, sideCode(knob.side), *name, sqlText(knob.requested), sqlText(knob.accepted),
+                {id, i, sideCode(knob.host), *name, sqlText(knob.requested), sqlText(knob.accepted),
                  sqlText(knob.original), sqlText(knob.status), sqlText(knob.error)});
             !done)
             return done;
@@ -49,7 +50,7 @@ Result<void> writeMetrics(Database& database, Dictionary& dictionary, qint64 id,
             return tl::unexpected(name.error());
         if (auto done =
                 database.exec("INSERT INTO metric (sample, side, name, value) VALUES (?, ?, ?, ?)",
-                              {id, sideCode(metric.side), *name, metric.value});
+                              {id, sideCode(metric.host), *name, metric.value});
             !done)
             return done;
     }
@@ -66,7 +67,7 @@ Result<void> writeDeltas(Database& database, Dictionary& dictionary, qint64 id,
             return tl::unexpected(counter.error());
         if (auto done = database.exec(
                 "INSERT INTO counter_delta (sample, side, counter, delta) VALUES (?, ?, ?, ?)",
-                {id, sideCode(delta.side), *counter, delta.delta});
+                {id, sideCode(delta.host), *counter, delta.delta});
             !done)
             return done;
     }
@@ -74,15 +75,15 @@ Result<void> writeDeltas(Database& database, Dictionary& dictionary, qint64 id,
 }
 
 Result<void> writePresent(Database& database, Dictionary& dictionary, qint64 id,
-                          const QMap<Side, QMap<QString, QStringList>>& present) {
-    for (auto side = present.cbegin(); side != present.cend(); ++side) {
-        for (auto source = side->cbegin(); source != side->cend(); ++source) {
+                          const QMap<HostRef, QMap<QString, QStringList>>& present) {
+    for (auto host = present.cbegin(); host != present.cend(); ++host) {
+        for (auto source = host->cbegin(); source != host->cend(); ++source) {
             const auto set = dictionary.counterSetId(source.key(), source.value());
             if (!set)
                 return tl::unexpected(set.error());
             if (auto done = database.exec(
                     "INSERT INTO sample_counter_set (sample, side, counter_set) VALUES (?, ?, ?)",
-                    {id, sideCode(side.key()), *set});
+                    {id, sideCode(host.key()), *set});
                 !done)
                 return done;
         }
@@ -95,6 +96,18 @@ Result<void> writeSeries(Database& database, qint64 id,
     for (auto side = series.cbegin(); side != series.cend(); ++side) {
         if (auto done = database.exec("INSERT INTO series (sample, side, data) VALUES (?, ?, ?)",
                                       {id, sideCode(side.key()), encodeSeries(side.value())});
+            !done)
+            return done;
+    }
+    return {};
+}
+
+Result<void> writeStreams(Database& database, qint64 id,
+                          const QMap<HostRef, QList<StreamFigures>>& streams) {
+    for (auto host = streams.cbegin(); host != streams.cend(); ++host) {
+        if (auto done =
+                database.exec("INSERT INTO stream_figures (sample, side, data) VALUES (?, ?, ?)",
+                              {id, sideCode(host.key()), encodeStreams(host.value())});
             !done)
             return done;
     }
@@ -141,6 +154,8 @@ Result<qint64> writeSample(Database& database, Dictionary& dictionary, qint64 ru
         done = writeSeries(database, *id, sample.series);
     if (done)
         done = writeDistributions(database, dictionary, *id, sample.distributions);
+    if (done)
+        done = writeStreams(database, *id, sample.streams);
     if (!done)
         return tl::unexpected(done.error());
     return id;

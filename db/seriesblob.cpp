@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "db/seriesblob.h"
 
-#include <QtEndian>
+#include "db/blob.h"
 
 #include <algorithm>
 #include <array>
@@ -29,43 +29,6 @@ bool isZero(double value) {
     return std::bit_cast<quint64>(value) == 0;
 }
 
-class Writer {
-public:
-    explicit Writer(qsizetype bytes) { m_bytes.reserve(bytes); }
-    void u8(unsigned value) { m_bytes.append(static_cast<char>(value)); }
-    void u32(quint32 value) { put(value); }
-    void u64(quint64 value) { put(value); }
-    void f64(double value) { put(std::bit_cast<quint64>(value)); }
-    [[nodiscard]] QByteArray bytes() const { return m_bytes; }
-
-private:
-    template<typename T>
-    void put(T value) {
-        char raw[sizeof value];
-        qToLittleEndian(value, raw);
-        m_bytes.append(raw, sizeof raw);
-    }
-    QByteArray m_bytes;
-};
-
-/// Of bytes whose length was checked.
-class Reader {
-public:
-    explicit Reader(const QByteArray& bytes, qsizetype from) : m_at(bytes.constData() + from) {}
-    quint32 u32() { return take<quint32>(); }
-    quint64 u64() { return take<quint64>(); }
-    double f64() { return std::bit_cast<double>(take<quint64>()); }
-
-private:
-    template<typename T>
-    T take() {
-        const T value = qFromLittleEndian<T>(m_at);
-        m_at += sizeof value;
-        return value;
-    }
-    const char* m_at;
-};
-
 } // namespace
 
 QByteArray encodeSeries(const QList<SeriesPoint>& points) {
@@ -82,7 +45,7 @@ QByteArray encodeSeries(const QList<SeriesPoint>& points) {
         if (any([i](const SeriesPoint& point) { return (point.*kOptionals[i]).has_value(); }))
             mask |= 1U << (kColumns.size() + i);
     }
-    Writer writer(kHeaderBytes + std::popcount(mask) * kValueBytes * points.size());
+    BlobWriter writer(kHeaderBytes + std::popcount(mask) * kValueBytes * points.size());
     writer.u8(kVersion);
     writer.u8(mask);
     writer.u32(static_cast<quint32>(points.size()));
@@ -109,7 +72,7 @@ std::optional<QList<SeriesPoint>> decodeSeries(const QByteArray& bytes) {
         return std::nullopt;
 
     QList<SeriesPoint> points(count);
-    Reader reader(bytes, kHeaderBytes);
+    BlobReader reader(bytes, kHeaderBytes);
     for (std::size_t i = 0; i < kAllColumns; ++i) {
         if (!(mask & (1U << i)))
             continue;
@@ -126,7 +89,7 @@ std::optional<QList<SeriesPoint>> decodeSeries(const QByteArray& bytes) {
 
 QByteArray encodeDistribution(const Distribution& distribution) {
     const auto& buckets = distribution.buckets;
-    Writer writer(kDistributionHeader + kBucketBytes * buckets.size());
+    BlobWriter writer(kDistributionHeader + kBucketBytes * buckets.size());
     writer.u8(kVersion);
     writer.u64(distribution.minimum);
     writer.u64(distribution.maximum);
@@ -144,7 +107,7 @@ std::optional<Distribution> decodeDistribution(const QByteArray& bytes) {
         (bytes.size() - kDistributionHeader) % kBucketBytes != 0)
         return std::nullopt;
     Distribution distribution;
-    Reader reader(bytes, 1);
+    BlobReader reader(bytes, 1);
     distribution.minimum = reader.u64();
     distribution.maximum = reader.u64();
     distribution.mean = reader.f64();

@@ -19,6 +19,27 @@ QString hostText(const HostSpec& host) {
     return text;
 }
 
+/// A row a host; of several the number stands with the side.
+QList<QStringList> hostLines(const Experiment& experiment) {
+    QList<QStringList> rows;
+    for (const HostRef host : experiment.hostRefs()) {
+        QString name = hostName(host);
+        name[0] = name[0].toUpper();
+        rows.append({name, hostText(experiment.host(host))});
+    }
+    return rows;
+}
+
+/// "sender 1 to receiver, sender 2 to receiver"; nothing for a single one.
+QString instancesText(const Experiment& experiment) {
+    QStringList instances;
+    for (int i = 0; i < experiment.instances() && experiment.instances() > 1; ++i)
+        instances.append(QStringLiteral("%1 to %2")
+                             .arg(hostName(experiment.endOf(i, Side::Sender)),
+                                  hostName(experiment.endOf(i, Side::Receiver))));
+    return instances.join(QStringLiteral(", "));
+}
+
 QString rangeText(int least, int most) {
     return least == most ? QString::number(least) : QStringLiteral("%1 to %2").arg(least).arg(most);
 }
@@ -48,13 +69,14 @@ QString planText(const Experiment& experiment, int width) {
                              .arg(experiment.test.kind, experiment.test.backend)
                              .arg(experiment.test.seconds)
                              .arg(experiment.test.warmupSeconds);
-    QString text = nameValueTable({{QStringLiteral("Experiment"), experiment.name},
-                                   {QStringLiteral("Sender"), hostText(experiment.sender)},
-                                   {QStringLiteral("Receiver"), hostText(experiment.receiver)},
-                                   {QStringLiteral("Test"), test},
-                                   {QStringLiteral("Plan"), planLine(experiment.plan, estimate)},
-                                   {QStringLiteral("Time"), QStringLiteral("about ") + time}},
-                                  width);
+    QList<QStringList> head{{QStringLiteral("Experiment"), experiment.name}};
+    head += hostLines(experiment);
+    if (const QString instances = instancesText(experiment); !instances.isEmpty())
+        head.append({QStringLiteral("Instances"), instances});
+    head += QList<QStringList>{{QStringLiteral("Test"), test},
+                               {QStringLiteral("Plan"), planLine(experiment.plan, estimate)},
+                               {QStringLiteral("Time"), QStringLiteral("about ") + time}};
+    QString text = nameValueTable(head, width);
     text +=
         QLatin1Char('\n') + counted(estimate.cells, QStringLiteral("cell")) + QStringLiteral(":\n");
     QList<QStringList> rows;
@@ -78,6 +100,7 @@ QString planJson(const Experiment& experiment) {
             {{"knob", axis.knob.toStdString()}, {"side", sideName(axis.side).toStdString()}});
     const Json event{{"event", "plan"},
                      {"name", experiment.name.toStdString()},
+                     {"instances", experiment.instances()},
                      {"axes", axes},
                      {"cells", cells},
                      {"samples_min", estimate.samplesMin},

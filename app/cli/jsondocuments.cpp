@@ -6,6 +6,7 @@
 #include "core/model/experimentfile.h"
 #include "core/model/metrics.h"
 #include "core/report/cellvalues.h"
+#include "core/report/hostcells.h"
 
 namespace knobscope::cli {
 
@@ -35,7 +36,8 @@ Json hostsJson(const QList<HostFacts>& hosts) {
         Json facts = Json::object();
         for (auto fact = host.facts.cbegin(); fact != host.facts.cend(); ++fact)
             facts[jsonText(fact.key())] = jsonText(fact.value());
-        array.push_back({{"side", jsonText(sideName(host.side))},
+        array.push_back({{"side", jsonText(sideName(host.host.side))},
+                         {"number", jsonHostNumber(host.host)},
                          {"host", jsonText(host.label)},
                          {"facts", facts}});
     }
@@ -82,6 +84,22 @@ Json cellsJson(const StoredRun& run, const QString& metric) {
     return array;
 }
 
+/// The figures of single hosts in each cell, where a side has several: means over the repeats.
+Json hostCellsJson(const StoredRun& run) {
+    Json array = Json::array();
+    for (const HostCell& figures : hostCells(run)) {
+        Json means = Json::object();
+        for (auto mean = figures.means.cbegin(); mean != figures.means.cend(); ++mean)
+            means[jsonText(mean.key())] = jsonNumber(mean.value());
+        array.push_back({{"cell", figures.cell + 1},
+                         {"side", jsonText(sideName(figures.host.side))},
+                         {"number", jsonHostNumber(figures.host)},
+                         {"host", jsonText(figures.label)},
+                         {"means", means}});
+    }
+    return array;
+}
+
 Json failuresJson(const StoredRun& run) {
     Json array = Json::array();
     for (const SampleRecord& sample : run.samples) {
@@ -109,7 +127,8 @@ Json countersJson(const StoredRun& run) {
         for (const auto& mean : counter.perCell)
             means.push_back(jsonNumber(mean));
         array.push_back({{"counter", jsonText(counter.name)},
-                         {"side", jsonText(sideName(counter.side))},
+                         {"side", jsonText(sideName(counter.host.side))},
+                         {"number", jsonHostNumber(counter.host)},
                          {"source", jsonText(counter.source)},
                          {"least", extreme(range->least)},
                          {"most", extreme(range->most)},
@@ -136,6 +155,7 @@ QString runJson(const StoredRun& run) {
     object["unit"] = jsonText(metricInfo(metric).unit);
     object["confidence_level"] = run.experiment.plan.confidenceLevel;
     object["cells"] = cellsJson(run, metric);
+    object["host_cells"] = hostCellsJson(run);
     object["failed_attempts"] = failuresJson(run);
     object["counters"] = countersJson(run);
     return jsonLine(object);

@@ -11,8 +11,9 @@ namespace knobscope::cli {
 
 /// An array, one object a run, in the order given.
 [[nodiscard]] QString runsJson(const QList<RunInfo>& runs);
-/// An object: run, experiment, hosts, cells with the main metric, failed attempts, counters that
-/// moved.
+/// An object: run, experiment, hosts, cells with the main metric, figures of single hosts among
+/// several, failed attempts, counters that moved. "number": of the host; null for a side as a whole
+/// or its only host.
 [[nodiscard]] QString runJson(const StoredRun& run);
 /// An array, one object a host: host, status (the exit status it stands for), checks.
 [[nodiscard]] QString checksJson(const QStringList& hosts, const QList<PreflightReport>& reports);

@@ -15,12 +15,14 @@ Json settings(const Experiment& experiment, const QList<Cell>& cells, int index)
                                               : Json::array();
 }
 
+/// By "sample", "sender", "receiver" and, where a side has several hosts, "sender_1"...
 Json metrics(const SampleRecord& sample) {
     Json all = Json::object();
     for (const Metric& metric : sample.metrics) {
-        const QString side =
-            metric.side == Side::Whole ? QStringLiteral("sample") : sideName(metric.side);
-        all[jsonText(side)][jsonText(metric.name)] = metric.value;
+        QString host = QStringLiteral("sample");
+        if (metric.host.side != Side::Whole)
+            host = hostName(metric.host).replace(QLatin1Char(' '), QLatin1Char('_'));
+        all[jsonText(host)][jsonText(metric.name)] = metric.value;
     }
     return all;
 }

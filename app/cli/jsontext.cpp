@@ -40,6 +40,10 @@ Json jsonNumber(std::optional<double> value) {
     return value && std::isfinite(*value) ? Json(*value) : Json();
 }
 
+Json jsonHostNumber(HostRef host) {
+    return host.number == 0 ? Json() : Json(host.number);
+}
+
 Json jsonValue(const KnobValue& value) {
     return value.number ? Json(*value.number) : Json(jsonText(value.text));
 }

@@ -18,6 +18,8 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json jsonList(const QStringList& values);
 [[nodiscard]] Json jsonTime(const QDateTime& value);
 [[nodiscard]] Json jsonNumber(std::optional<double> value);
+/// Of one host of a side that has several; null for a side as a whole, or its only host.
+[[nodiscard]] Json jsonHostNumber(HostRef host);
 /// A number where it is one, else its text.
 [[nodiscard]] Json jsonValue(const KnobValue& value);
 /// One object an axis: knob, side, value.

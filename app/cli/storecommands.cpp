@@ -4,9 +4,11 @@
 #include "app/cli/jsondocuments.h"
 #include "app/cli/texttable.h"
 #include "core/model/knobcatalogue.h"
+#include "core/model/metrics.h"
 #include "core/model/plural.h"
 #include "core/report/csvexport.h"
 #include "core/report/curves.h"
+#include "core/report/hostcells.h"
 #include "db/runrepository.h"
 
 #include <algorithm>
@@ -17,6 +19,7 @@ namespace knobscope::cli {
 namespace {
 
 constexpr qsizetype kCountersShown = 15;
+constexpr qsizetype kHostRowsShown = 64;
 
 QString timeText(const QDateTime& time) {
     return time.isValid() ? time.toLocalTime().toString(QStringLiteral("yyyy-MM-dd HH:mm:ss"))
@@ -41,15 +44,18 @@ QString header(const StoredRun& run, int width) {
                             {QStringLiteral("Name"), info.name},
                             {QStringLiteral("State"), stateText(info)},
                             {QStringLiteral("Started"), timeText(info.started)},
-                            {QStringLiteral("Ended"), timeText(info.ended)},
-                            {QStringLiteral("Sender"), info.sender},
-                            {QStringLiteral("Receiver"), info.receiver},
-                            {QStringLiteral("Test"), info.testKind},
-                            {QStringLiteral("Samples"), samplesText(info)}};
+                            {QStringLiteral("Ended"), timeText(info.ended)}};
+    for (const HostRef host : run.experiment.hostRefs()) {
+        QString name = hostName(host);
+        name[0] = name[0].toUpper();
+        rows.append({name, run.experiment.host(host).label()});
+    }
+    rows.append({QStringLiteral("Test"), info.testKind});
+    rows.append({QStringLiteral("Samples"), samplesText(info)});
     for (const HostFacts& host : run.hosts) {
         const auto kernel = host.facts.constFind(QStringLiteral("kernel"));
         if (kernel != host.facts.cend())
-            rows.append({QStringLiteral("Kernel (%1)").arg(sideName(host.side)), *kernel});
+            rows.append({QStringLiteral("Kernel (%1)").arg(hostName(host.host)), *kernel});
     }
     if (!info.message.isEmpty())
         rows.append({QStringLiteral("Message"), info.message});
@@ -108,15 +114,47 @@ QString axesText(const Experiment& experiment) {
     return names.join(QLatin1Char('/'));
 }
 
-/// Mean per sample in the cell where a counter moved least and most.
+/// What each host of a side that has several did in each cell.
+QString hostsText(const StoredRun& run, int width) {
+    const QList<HostCell> cells = hostCells(run);
+    if (cells.isEmpty())
+        return {};
+    const QString main = mainMetric(run.experiment.test.kind);
+    const auto number = [](const HostCell& figures, const QString& metric) {
+        const auto mean = figures.means.constFind(metric);
+        return mean == figures.means.cend() ? QStringLiteral("-") : numberText(*mean);
+    };
+    QList<QStringList> rows;
+    for (const HostCell& figures : cells.first(std::min(kHostRowsShown, cells.size())))
+        rows.append({hostName(figures.host), figures.label, valuesText(run, figures.cell),
+                     number(figures, main), number(figures, QStringLiteral("retransmits")),
+                     number(figures, QStringLiteral("cpu_percent"))});
+    QString title = QStringLiteral("\nHosts (mean a sample");
+    if (!run.experiment.axes.isEmpty())
+        title += QStringLiteral("; cells as ") + axesText(run.experiment);
+    QString text = wrapped(title + QLatin1Char(')'), width) + table({{QStringLiteral("Host")},
+                                                                     {QStringLiteral("name"), 16},
+                                                                     {QStringLiteral("cell")},
+                                                                     {metricInfo(main).unit},
+                                                                     {QStringLiteral("retrans")},
+                                                                     {QStringLiteral("CPU %")}},
+                                                                    rows, width);
+    if (cells.size() > kHostRowsShown)
+        text += QStringLiteral("and %1 (--json has all)\n")
+                    .arg(counted(cells.size() - kHostRowsShown, QStringLiteral("other")));
+    return text;
+}
+
+/// Mean per sample in the cell where a counter moved least and most; of all hosts of a side.
 QString countersText(const StoredRun& run, int width) {
-    const QList<CounterRow> counters = countersThatMoved(run);
+    QList<CounterRow> counters = countersThatMoved(run);
+    counters.removeIf([](const CounterRow& counter) { return counter.host.number > 0; });
     if (counters.isEmpty())
         return {};
     QList<QStringList> rows;
     for (const CounterRow& counter : counters.first(std::min(kCountersShown, counters.size()))) {
         if (const auto range = rangeOf(counter))
-            rows.append({counter.name, sideName(counter.side), counter.source,
+            rows.append({counter.name, sideName(counter.host.side), counter.source,
                          numberText(*counter.perCell[range->least]), valuesText(run, range->least),
                          numberText(*counter.perCell[range->most]), valuesText(run, range->most)});
     }
@@ -191,7 +229,7 @@ int showRun(const Arguments& arguments, Console& console) {
     const int width = console.width();
     console.print(header(*run, width) + QLatin1Char('\n') +
                   wrapped(cellTable(*run) + flagsText(*run) + failuresText(*run), width) +
-                  countersText(*run, width));
+                  hostsText(*run, width) + countersText(*run, width));
     return static_cast<int>(ExitStatus::AllWell);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/model/knob.h"
+#include "core/model/hostref.h"
 
 #include <QList>
 #include <QMap>
@@ -9,7 +9,7 @@
 
 namespace knobscope {
 
-/// One of the two hosts of an experiment.
+/// One host of an experiment.
 struct HostSpec {
     bool local = false; ///< this computer: the agent runs over a pipe
     QString ssh;        ///< else a name for ssh: "host1", "user@host1", "ssh://user@host1:2222"
@@ -53,18 +53,39 @@ struct PlanSpec {
 };
 
 /// What is to be measured: the content of an experiment file.
+///
+/// A side may have several hosts. Traffic then runs in several instances of the test at once:
+/// instance i (from 0) from sender i mod n to receiver i mod m, of n senders and m receivers.
+/// Either n or m is 1, or both are equal; there are as many instances as the larger side has hosts.
 struct Experiment {
     QString name;
-    HostSpec sender;
+    HostSpec sender; ///< the first host of its side, in most experiments the only one
     HostSpec receiver;
+    QList<HostSpec> moreSenders; ///< the second host of the side and those that follow
+    QList<HostSpec> moreReceivers;
     TestSpec test;
     QList<Axis> axes;
     QList<Exclusion> exclude;
     PlanSpec plan;
 
-    [[nodiscard]] const HostSpec& host(Side side) const {
-        return side == Side::Receiver ? receiver : sender;
-    }
+    /// Of a side as a whole: its first host.
+    [[nodiscard]] const HostSpec& host(HostRef which) const;
+    /// All hosts of the sender's or the receiver's side.
+    [[nodiscard]] QList<HostSpec> hosts(Side side) const;
+    [[nodiscard]] int hostCount(Side side) const;
+    /// How the hosts of a side are called: number 0 alone, or 1 to n.
+    [[nodiscard]] QList<HostRef> hostRefs(Side side) const;
+    /// Of both sides, senders first.
+    [[nodiscard]] QList<HostRef> hostRefs() const;
+    [[nodiscard]] int instances() const;
+    /// The host at one end of an instance.
+    [[nodiscard]] HostRef endOf(int instance, Side side) const;
+    /// The numbers of the instances that a host, or a side as a whole, takes part in.
+    [[nodiscard]] QList<int> instancesOf(HostRef which) const;
+    /// Whether every host is this computer.
+    [[nodiscard]] bool allLocal() const;
+    /// "host1, host2": the labels of a side's hosts, each once.
+    [[nodiscard]] QString sideLabel(Side side) const;
     bool operator==(const Experiment&) const = default;
 };
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "core/model/experimentfile.h"
+#include "core/model/hostcheck.h"
 #include "core/model/knobcatalogue.h"
 #include "core/model/matrix.h"
 #include "core/model/suggest.h"
-
-#include <QRegularExpression>
-
-#include <arpa/inet.h>
 
 #include <algorithm>
 #include <cmath>
@@ -38,88 +35,6 @@ Result<void> checkWhole(const QString& path, int value, int least, int most) {
         return {};
     return wrong(path,
                  QStringLiteral("must be a whole number from %1 to %2.").arg(least).arg(most));
-}
-
-// ---- hosts
-
-/// AF_INET or AF_INET6 of a numeric address; a zone ("%eth0") may follow the latter.
-std::optional<int> addressFamily(const QString& address) {
-    unsigned char buffer[sizeof(in6_addr)];
-    if (address.contains(QChar(u'\0')))
-        return std::nullopt;
-    if (inet_pton(AF_INET, address.toLatin1().constData(), buffer) == 1)
-        return AF_INET;
-    const QByteArray plain = address.section(QLatin1Char('%'), 0, 0).toLatin1();
-    if (inet_pton(AF_INET6, plain.constData(), buffer) == 1)
-        return AF_INET6;
-    return std::nullopt;
-}
-
-/// Host and port of an SSH name in one form: "ssh://Root@Host1:22" and "host1" are one machine.
-QString normalizedSsh(const QString& ssh) {
-    QString name = ssh;
-    const bool url = name.startsWith(QLatin1String("ssh://"), Qt::CaseInsensitive);
-    if (url)
-        name = name.mid(6);
-    name = name.mid(name.lastIndexOf(QLatin1Char('@')) + 1);
-    while (name.endsWith(QLatin1Char('/')))
-        name.chop(1);
-    if (url && name.endsWith(QLatin1String(":22")))
-        name.chop(3);
-    return name.toLower();
-}
-
-Result<void> checkHost(const QString& path, const HostSpec& host) {
-    if (host.local == !host.ssh.isEmpty())
-        return wrong(path, QStringLiteral("needs either \"ssh\": \"NAME\" or \"local\": true, %1.")
-                               .arg(host.local ? QStringLiteral("not both")
-                                               : QStringLiteral("and has neither")));
-    static const QRegularExpression sshName(
-        QStringLiteral("\\A[^-\\s\\p{C}][^\\s\\p{C}]{0,254}\\z"));
-    if (!host.local && !sshName.match(host.ssh).hasMatch())
-        return wrong(path + QStringLiteral(".ssh"),
-                     QStringLiteral("\"%1\" is no name for ssh. Write it like host1, user@host1 or "
-                                    "ssh://user@host1:2222.")
-                         .arg(host.ssh.left(60)));
-    if (host.address.isEmpty())
-        return wrong(path + QStringLiteral(".address"),
-                     QStringLiteral("missing: the host's own address in the test network."));
-    if (!addressFamily(host.address))
-        return wrong(path + QStringLiteral(".address"),
-                     QStringLiteral("\"%1\" is no IPv4 or IPv6 address in numbers.")
-                         .arg(host.address.left(60)));
-    if (host.interface.isEmpty())
-        return wrong(path + QStringLiteral(".interface"),
-                     QStringLiteral("missing: the interface that has the test address."));
-    // IFNAMSIZ is 16 with the final NUL; the kernel refuses "/" and white space.
-    static const QRegularExpression interfaceName(QStringLiteral("\\A[^\\s/:\\p{C}]{1,15}\\z"));
-    if (!interfaceName.match(host.interface).hasMatch() || host.interface == QLatin1String(".") ||
-        host.interface == QLatin1String(".."))
-        return wrong(
-            path + QStringLiteral(".interface"),
-            QStringLiteral("\"%1\" is no name of an interface.").arg(host.interface.left(60)));
-    return {};
-}
-
-Result<void> checkHosts(const Experiment& experiment) {
-    const HostSpec& sender = experiment.sender;
-    const HostSpec& receiver = experiment.receiver;
-    if (auto ok = checkHost(QStringLiteral("hosts.sender"), sender); !ok)
-        return ok;
-    if (auto ok = checkHost(QStringLiteral("hosts.receiver"), receiver); !ok)
-        return ok;
-    if (!sender.local && !receiver.local &&
-        normalizedSsh(sender.ssh) == normalizedSsh(receiver.ssh))
-        return wrong(QStringLiteral("hosts.receiver.ssh"),
-                     QStringLiteral("\"%1\" is the sender's host too; a test needs two hosts. "
-                                    "(This computer alone can be both.)")
-                         .arg(receiver.ssh));
-    if (addressFamily(sender.address) != addressFamily(receiver.address))
-        return wrong(QStringLiteral("hosts.receiver.address"),
-                     QStringLiteral("%1 and the sender's %2 are not of one kind; use IPv4 or IPv6 "
-                                    "for both.")
-                         .arg(receiver.address, sender.address));
-    return {};
 }
 
 // ---- test and axes
@@ -186,6 +101,17 @@ Result<void> checkValues(const QString& path, const KnobInfo& knob,
     return {};
 }
 
+/// Whether a sender and a receiver name the same interface.
+bool shareAnInterface(const Experiment& experiment) {
+    const QList<HostSpec> receivers = experiment.hosts(Side::Receiver);
+    const QList<HostSpec> senders = experiment.hosts(Side::Sender);
+    return std::any_of(senders.begin(), senders.end(), [&](const HostSpec& sender) {
+        return std::any_of(receivers.begin(), receivers.end(), [&](const HostSpec& receiver) {
+            return sender.interface == receiver.interface;
+        });
+    });
+}
+
 bool overlap(Side one, Side other) {
     return one == other || one == Side::Both || other == Side::Both;
 }
@@ -198,10 +124,9 @@ Result<void> checkTwins(const Experiment& experiment, qsizetype index, const Kno
         return wrong(
             path,
             QStringLiteral("%1 is a fixed option of the test too; remove one.").arg(axis.knob));
-    const bool oneInterface = experiment.sender.interface == experiment.receiver.interface;
-    const bool oneSetting = knob.scope == KnobScope::Host && experiment.sender.local &&
-                            experiment.receiver.local &&
-                            (oneInterface || axis.knob.startsWith(QLatin1String("sysctl:")));
+    const bool oneSetting =
+        knob.scope == KnobScope::Host && experiment.allLocal() &&
+        (shareAnInterface(experiment) || axis.knob.startsWith(QLatin1String("sysctl:")));
     for (qsizetype i = 0; i < index; ++i) {
         const Axis& earlier = experiment.axes[i];
         if (!sameSetting(earlier.knob, axis.knob))

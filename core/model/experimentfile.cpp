@@ -50,8 +50,8 @@ KnobValue readValue(const Json& json, const QString& path, ObjectReader& reader)
     return {};
 }
 
-HostSpec readHost(ObjectReader& hosts, const char* key) {
-    ObjectReader reader(hosts.object(key, true), hosts.pathOf(QLatin1String(key)));
+HostSpec readHost(ObjectReader& hosts, const Json& json, const QString& path) {
+    ObjectReader reader(json, path);
     reader.allow({QStringLiteral("ssh"), QStringLiteral("local"), QStringLiteral("address"),
                   QStringLiteral("interface")});
     HostSpec host;
@@ -72,6 +72,49 @@ HostSpec readHost(ObjectReader& hosts, const char* key) {
         host.interface = QStringLiteral("lo");
     hosts.take(reader);
     return host;
+}
+
+/// One host, or a list of them.
+QList<HostSpec> readSide(ObjectReader& hosts, const Json& json, Side side) {
+    const QString name = sideName(side);
+    const QString path = hostPath(side);
+    const auto entry = json.find(name.toStdString());
+    if (entry == json.end()) {
+        hosts.fail(path, QStringLiteral("missing."));
+        return {};
+    }
+    if (!entry->is_array() && !entry->is_object()) {
+        hosts.fail(path, QStringLiteral("must be an object, or an array of objects, but is %1.")
+                             .arg(jsonTypeName(*entry)));
+        return {};
+    }
+    if (entry->is_object())
+        return {readHost(hosts, *entry, path)};
+    if (entry->empty())
+        hosts.fail(path, QStringLiteral("empty: give at least one host."));
+    if (entry->size() > kMaxHosts)
+        hosts.fail(
+            path,
+            QStringLiteral("%1 hosts; at most %2 are possible.").arg(entry->size()).arg(kMaxHosts));
+    QList<HostSpec> all;
+    for (std::size_t i = 0; i < entry->size() && !hosts.error(); ++i)
+        all << readHost(hosts, (*entry)[i], hostPath({side, static_cast<int>(i) + 1}));
+    return all;
+}
+
+void readHosts(ObjectReader& root, Experiment& experiment) {
+    const Json& json = root.object("hosts", true);
+    ObjectReader hosts(json, QStringLiteral("hosts"));
+    hosts.allow({QStringLiteral("sender"), QStringLiteral("receiver")});
+    QList<HostSpec> senders = readSide(hosts, json, Side::Sender);
+    QList<HostSpec> receivers = readSide(hosts, json, Side::Receiver);
+    root.take(hosts);
+    if (senders.isEmpty() || receivers.isEmpty())
+        return; // told already
+    experiment.sender = senders.takeFirst();
+    experiment.moreSenders = senders;
+    experiment.receiver = receivers.takeFirst();
+    experiment.moreReceivers = receivers;
 }
 
 TestSpec readTest(ObjectReader& root) {
@@ -210,6 +253,11 @@ void readFormat(ObjectReader& root) {
 
 } // namespace
 
+QString hostPath(HostRef host) {
+    const QString side = QStringLiteral("hosts.") + sideName(host.side);
+    return host.number == 0 ? side : QStringLiteral("%1[%2]").arg(side).arg(host.number - 1);
+}
+
 Result<Experiment> parseExperiment(const QByteArray& json) {
     if (json.size() > kMaxFileBytes)
         return fail(
@@ -225,11 +273,7 @@ Result<Experiment> parseExperiment(const QByteArray& json) {
                 QStringLiteral("exclude"), QStringLiteral("plan")});
     Experiment experiment;
     experiment.name = root.string("name", true);
-    ObjectReader hosts(root.object("hosts", true), QStringLiteral("hosts"));
-    hosts.allow({QStringLiteral("sender"), QStringLiteral("receiver")});
-    experiment.sender = readHost(hosts, "sender");
-    experiment.receiver = readHost(hosts, "receiver");
-    root.take(hosts);
+    readHosts(root, experiment);
     experiment.test = readTest(root);
     const Json& axes = root.array("axes", false);
     for (std::size_t i = 0; i < axes.size(); ++i)

@@ -44,6 +44,16 @@ Ordered toJson(const HostSpec& host) {
     return json;
 }
 
+/// A list only where there are several.
+Ordered toJson(const QList<HostSpec>& hosts) {
+    if (hosts.size() == 1)
+        return toJson(hosts.first());
+    Ordered json = Ordered::array();
+    for (const HostSpec& host : hosts)
+        json.push_back(toJson(host));
+    return json;
+}
+
 Ordered toJson(const TestSpec& test) {
     Ordered json = Ordered::object();
     json["kind"] = test.kind.toStdString();
@@ -123,8 +133,8 @@ QByteArray writeExperiment(const Experiment& experiment) {
     json["format"] = "knobscope-experiment";
     json["version"] = 1;
     json["name"] = experiment.name.toStdString();
-    json["hosts"] = {{"sender", toJson(experiment.sender)},
-                     {"receiver", toJson(experiment.receiver)}};
+    json["hosts"] = {{"sender", toJson(experiment.hosts(Side::Sender))},
+                     {"receiver", toJson(experiment.hosts(Side::Receiver))}};
     json["test"] = toJson(experiment.test);
     json["axes"] = Ordered::array();
     for (const Axis& axis : experiment.axes)

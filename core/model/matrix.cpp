@@ -68,12 +68,15 @@ QList<Places> placesOf(const Experiment& experiment) {
     return all;
 }
 
-/// Whether both sides of a host knob are one and the same setting.
-bool sameTarget(const Experiment& experiment, const QString& knob) {
-    if (!experiment.sender.local || !experiment.receiver.local)
-        return false;
-    return knob.startsWith(QLatin1String("sysctl:")) ||
-           experiment.sender.interface == experiment.receiver.interface;
+/// The first of the hosts that have the same setting: each its own, unless all are this computer.
+HostRef settingOwner(const Experiment& experiment, const QString& knob, HostRef host) {
+    if (!experiment.allLocal())
+        return host;
+    const bool sysctl = knob.startsWith(QLatin1String("sysctl:"));
+    const QList<HostRef> all = experiment.hostRefs();
+    return *std::find_if(all.begin(), all.end(), [&](HostRef other) {
+        return sysctl || experiment.host(other).interface == experiment.host(host).interface;
+    });
 }
 
 bool actsOn(const Axis& axis, Side side) {
@@ -141,21 +144,21 @@ QString cellLabel(const Experiment& experiment, const Cell& cell) {
     return parts.isEmpty() ? QStringLiteral("the only cell") : parts.join(QStringLiteral(", "));
 }
 
-QList<SideSetting> hostSettings(const Experiment& experiment, const Cell& cell) {
-    QList<SideSetting> settings;
+QList<HostSetting> hostSettings(const Experiment& experiment, const Cell& cell) {
+    QList<HostSetting> settings;
     const qsizetype count = std::min(experiment.axes.size(), cell.values.size());
     for (qsizetype i = 0; i < count; ++i) {
         const Axis& axis = experiment.axes[i];
         const auto knob = findKnob(axis.knob);
         if (!knob || knob->info.scope != KnobScope::Host)
             continue;
-        if (sameTarget(experiment, axis.knob)) {
-            settings << SideSetting{Side::Sender, axis.knob, cell.values[i]};
-            continue;
-        }
-        for (const Side side : {Side::Sender, Side::Receiver}) {
-            if (actsOn(axis, side))
-                settings << SideSetting{side, axis.knob, cell.values[i]};
+        QList<HostRef> owners;
+        for (const HostRef host : experiment.hostRefs()) {
+            const HostRef owner = settingOwner(experiment, axis.knob, host);
+            if (!actsOn(axis, host.side) || owners.contains(owner))
+                continue;
+            owners.append(owner);
+            settings << HostSetting{owner, axis.knob, cell.values[i]};
         }
     }
     return settings;

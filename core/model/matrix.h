@@ -25,14 +25,16 @@ inline constexpr int kMaxCells = 10000;
 [[nodiscard]] QString cellLabel(const Experiment& experiment, const Cell& cell);
 
 /// A setting a cell asks of one host.
-struct SideSetting {
-    Side side = Side::Sender; ///< Sender or Receiver
+struct HostSetting {
+    HostRef host;
     QString knob;
     KnobValue value;
 };
-/// Host knobs of the cell, axes on both sides given once for each.
-[[nodiscard]] QList<SideSetting> hostSettings(const Experiment& experiment, const Cell& cell);
-/// Test knobs of the cell and the fixed options that apply to that side, by name.
+/// Host knobs of the cell, once for each host of the axis's side. Where hosts are one machine, as
+/// all are when they are this computer, a setting that it has once is asked of the first of them.
+[[nodiscard]] QList<HostSetting> hostSettings(const Experiment& experiment, const Cell& cell);
+/// Test knobs of the cell and the fixed options that apply to that side, by name. All hosts of a
+/// side have the same.
 [[nodiscard]] QMap<QString, KnobValue> testSettings(const Experiment& experiment, const Cell& cell,
                                                     Side side);
 

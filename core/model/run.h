@@ -25,7 +25,7 @@ struct RunInfo {
     QDateTime started;
     QDateTime ended;
     QString testKind;
-    QString sender; ///< labels
+    QString sender; ///< labels of the side's hosts: "host1, host2"
     QString receiver;
     QStringList knobs;
     int cells = 0;
@@ -37,7 +37,7 @@ struct RunInfo {
 
 /// What a host was when the run began.
 struct HostFacts {
-    Side side = Side::Sender;
+    HostRef host = Side::Sender; ///< one host; never a side that has several
     QString label;
     QMap<QString, QString> facts; ///< Environment::facts of the protocol
 };

@@ -3,9 +3,9 @@
 
 namespace knobscope {
 
-std::optional<double> SampleRecord::metric(const QString& name, Side side) const {
+std::optional<double> SampleRecord::metric(const QString& name, HostRef host) const {
     for (const Metric& metric : metrics) {
-        if (metric.side == side && metric.name == name)
+        if (metric.host == host && metric.name == name)
             return metric.value;
     }
     return std::nullopt;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/model/knob.h"
+#include "core/model/hostref.h"
 
 #include <QDateTime>
 #include <QHash>
@@ -13,17 +13,22 @@
 namespace knobscope {
 
 /// One number of a sample. Names carry their unit; metricInfo() explains them.
+///
+/// Of a side with several hosts there are figures of each host and, with number 0, of all of them:
+/// amounts are summed, shares of CPU time are the mean over the hosts, the busiest CPU is the
+/// busiest of all.
 struct Metric {
-    Side side = Side::Whole; ///< Sender, Receiver, or Whole (of the sample)
-    QString name;            ///< "throughput_mbit_s"
+    HostRef host; ///< of a side, of one of its hosts, or of the whole sample
+    QString name; ///< "throughput_mbit_s"
     double value = 0;
     bool operator==(const Metric&) const = default;
 };
 
 /// How a counter moved over a sample. Counters that did not move are not kept; that they were
-/// there is (SampleRecord::presentCounters), because absent is not zero.
+/// there is (SampleRecord::presentCounters), because absent is not zero. Of a side with several
+/// hosts, number 0 is the sum over those that have the counter.
 struct CounterDelta {
-    Side side = Side::Sender;
+    HostRef host = Side::Sender;
     QString source; ///< "ethtool", "snmp", "netstat", "snmp6", "interface", "softnet", "interrupts"
     QString name;   ///< "TcpRetransSegs"
     qint64 delta = 0;
@@ -32,7 +37,7 @@ struct CounterDelta {
 
 /// A host knob as it stood for a sample.
 struct KnobState {
-    Side side = Side::Sender;
+    HostRef host = Side::Sender; ///< one host; never a side that has several
     QString knob;
     QString requested;
     std::optional<QString> accepted; ///< read back; absent: could not be read
@@ -40,6 +45,49 @@ struct KnobState {
     QString status; ///< "applied", "unchanged", "adjusted", "rejected"
     QString error;
     bool operator==(const KnobState&) const = default;
+};
+
+/// Datagrams of one UDP stream; of transactions, as the end that asks tells them.
+struct DatagramFigures {
+    quint64 sent = 0;
+    quint64 received = 0; ///< each once
+    quint64 lost = 0;
+    quint64 reordered = 0;
+    quint64 duplicates = 0;
+    std::optional<double> jitterUs; ///< RFC 3550, section 6.4.1
+    bool operator==(const DatagramFigures&) const = default;
+};
+
+/// What one connection did, as one of its ends tells it: of the measured time, without warm-up.
+/// What that end does not know is absent.
+struct StreamFigures {
+    int instance = 0;   ///< of the test, from 1; 0: there is only one
+    int number = 0;     ///< within its instance, from 1; both ends of a stream have the same
+    bool sends = false; ///< this end sends the data or the requests
+    quint64 bytesSent = 0;
+    quint64 bytesReceived = 0;
+    quint64 sendCalls = 0;
+    quint64 receiveCalls = 0;
+    double elapsedSeconds = 0;           ///< this stream's own measured time
+    std::optional<qint64> transactions;  ///< of the kinds of test that have them
+    std::optional<qint64> sndbufInitial; ///< bytes, as the kernel reports it: twice the request
+    std::optional<qint64> rcvbufInitial;
+    std::optional<qint64> sndbufFinal;
+    std::optional<qint64> rcvbufFinal;
+    std::optional<qint64> rcvlowat; ///< bytes: SO_RCVLOWAT at the end
+    std::optional<qint64> mss;      ///< bytes, at the end
+    // Of TCP, at the end of the test.
+    std::optional<qint64> retransmits;      ///< segments, over the life of the connection
+    std::optional<qint64> congestionWindow; ///< segments
+    std::optional<qint64> roundTripUs;      ///< smoothed
+    std::optional<qint64> roundTripVariationUs;
+    std::optional<qint64> leastRoundTripUs;
+    std::optional<qint64> pathMtu;                ///< bytes
+    std::optional<qint64> deliveryBytesPerSecond; ///< latest rate
+    std::optional<qint64> localPort;
+    std::optional<QString> congestionControl; ///< in force
+    std::optional<DatagramFigures> datagrams; ///< UDP
+    bool operator==(const StreamFigures&) const = default;
 };
 
 /// One interval of a series: amounts within the interval that ends at `endSeconds`.
@@ -54,7 +102,8 @@ struct SeriesPoint {
     bool operator==(const SeriesPoint&) const = default;
 };
 
-/// How often values fell into each bucket. "latency_ns": buckets of protocol::Histogram;
+/// How often values fell into each bucket, over all hosts of a side or of the sample.
+/// "latency_ns": buckets of protocol::Histogram;
 /// "receive_bytes": bucket i has the calls that received 2^i to 2^(i+1)-1 bytes.
 struct Distribution {
     Side side = Side::Whole;
@@ -81,18 +130,19 @@ struct SampleRecord {
     int attempt = 0; ///< 0: the first
     SampleState state = SampleState::Done;
     QString reason;    ///< Failed: one sentence
-    QStringList flags; ///< plain sentences: "sender: tcp_rmem requested 9999, host took 8192"
+    QStringList flags; ///< plain sentences: "sender 2: tcp_rmem requested 9999, host took 8192"
     QDateTime started;
     QDateTime ended;
     QList<KnobState> knobs;
     QList<Metric> metrics;
     QList<CounterDelta> deltas;
-    QMap<Side, QMap<QString, QStringList>> presentCounters; ///< by side, source: names, sorted
-    QMap<Side, QList<SeriesPoint>> series;
+    QMap<HostRef, QMap<QString, QStringList>> presentCounters; ///< by host, source: names, sorted
+    QMap<Side, QList<SeriesPoint>> series;                     ///< over all hosts of the side
     QList<Distribution> distributions;
+    QMap<HostRef, QList<StreamFigures>> streams; ///< by host: never a side that has several
 
     [[nodiscard]] bool measured() const { return state != SampleState::Failed; }
-    [[nodiscard]] std::optional<double> metric(const QString& name, Side side = Side::Whole) const;
+    [[nodiscard]] std::optional<double> metric(const QString& name, HostRef host = {}) const;
 };
 
 } // namespace knobscope

@@ -3,10 +3,10 @@
 
 namespace knobscope {
 
-QList<double> CellSamples::values(const QString& metric, Side side) const {
+QList<double> CellSamples::values(const QString& metric, HostRef host) const {
     QList<double> values;
     for (const SampleRecord* sample : measured) {
-        if (const auto value = sample->metric(metric, side))
+        if (const auto value = sample->metric(metric, host))
             values << *value;
     }
     return values;

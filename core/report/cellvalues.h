@@ -12,7 +12,7 @@ struct CellSamples {
     int failed = 0; ///< attempts that gave no result
 
     /// Of the measured samples that have the metric.
-    [[nodiscard]] QList<double> values(const QString& metric, Side side) const;
+    [[nodiscard]] QList<double> values(const QString& metric, HostRef host) const;
 };
 
 /// By cell index; cells without any attempt are not in it. The run must outlive the result.

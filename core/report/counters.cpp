@@ -10,7 +10,7 @@ namespace knobscope {
 
 namespace {
 
-using Key = std::tuple<Side, QString, QString>; ///< side, source, name
+using Key = std::tuple<HostRef, QString, QString>; ///< host, source, name
 
 struct Tally {
     double sum = 0;
@@ -26,7 +26,7 @@ std::map<Key, CellTallies> movedCounters(const StoredRun& run) {
             continue;
         for (const CounterDelta& delta : sample.deltas) {
             if (delta.delta != 0)
-                counters.try_emplace({delta.side, delta.source, delta.name});
+                counters.try_emplace({delta.host, delta.source, delta.name});
         }
     }
     return counters;
@@ -36,11 +36,11 @@ std::map<Key, CellTallies> movedCounters(const StoredRun& run) {
 void tally(const SampleRecord& sample, std::map<Key, CellTallies>& counters) {
     std::map<Key, qint64> deltas;
     for (const CounterDelta& delta : sample.deltas)
-        deltas[{delta.side, delta.source, delta.name}] += delta.delta;
-    for (auto side = sample.presentCounters.begin(); side != sample.presentCounters.end(); ++side) {
-        for (auto source = side->begin(); source != side->end(); ++source) {
+        deltas[{delta.host, delta.source, delta.name}] += delta.delta;
+    for (auto host = sample.presentCounters.begin(); host != sample.presentCounters.end(); ++host) {
+        for (auto source = host->begin(); source != host->end(); ++source) {
             for (const QString& name : source.value())
-                deltas.try_emplace({side.key(), source.key(), name}, 0);
+                deltas.try_emplace({host.key(), source.key(), name}, 0);
         }
     }
     for (const auto& [key, delta] : deltas) {
@@ -87,7 +87,7 @@ QList<CounterRow> countersThatMoved(const StoredRun& run) {
     QList<CounterRow> rows;
     for (const auto& [key, tallies] : counters) {
         CounterRow row;
-        std::tie(row.side, row.source, row.name) = key;
+        std::tie(row.host, row.source, row.name) = key;
         for (const Cell& cell : run.cells) {
             const Tally found = tallies.value(cell.index);
             row.perCell << (found.samples > 0 ? std::optional(found.sum / found.samples)

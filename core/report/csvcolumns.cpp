@@ -1,23 +1,13 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/report/csvcolumns.h"
-
 #include "core/model/metrics.h"
 #include "core/model/statistics.h"
+#include "core/report/csvparts.h"
 
-#include <QLocale>
-
-#include <algorithm>
-#include <cmath>
 #include <set>
 
 namespace knobscope {
 
 namespace {
-
-QString prefixed(Side side, const QString& name) {
-    const QString prefix = sideName(side);
-    return prefix.isEmpty() ? name : prefix + QLatin1Char('_') + name;
-}
 
 QString timeText(const QDateTime& time) {
     return time.isValid() ? time.toUTC().toString(Qt::ISODateWithMs) : QString();
@@ -35,42 +25,15 @@ QString stateText(SampleState state) {
     return QStringLiteral("failed");
 }
 
-/// Requested values, one column an axis. `cellOf` finds the cell of a row; it may find none.
-template<typename Row>
-void addKnobColumns(QList<CsvColumn<Row>>& columns, const StoredRun& run,
-                    std::function<const Cell*(const Row&)> cellOf) {
-    for (qsizetype i = 0; i < run.experiment.axes.size(); ++i) {
-        const Axis& axis = run.experiment.axes[i];
-        const auto info = knobInfo(axis.knob);
-        columns << CsvColumn<Row>{prefixed(axis.side, axis.knob), info ? info->unit : QString(),
-                                  QStringLiteral("Requested value of %1 (%2).")
-                                      .arg(axis.knob, info ? info->help : QStringLiteral("knob")),
-                                  [i, cellOf](const Row& row) {
-                                      const Cell* cell = cellOf(row);
-                                      return cell && i < cell->values.size()
-                                                 ? cell->values[i].plain()
-                                                 : QString();
-                                  }};
+/// A side's part of a knob's state; of hosts that differ, each once.
+QString stateTexts(const SampleRecord& sample, Side side, const QString& knob,
+                   QString (*text)(const KnobState&)) {
+    QStringList texts;
+    for (const KnobState& state : sample.knobs) {
+        if (state.host.side == side && state.knob == knob && !texts.contains(text(state)))
+            texts << text(state);
     }
-}
-
-const Cell* findCell(const StoredRun& run, int index) {
-    // Cells are stored in the order of their index.
-    if (index >= 0 && index < run.cells.size() && run.cells[index].index == index)
-        return &run.cells[index];
-    const auto cell = std::find_if(run.cells.begin(), run.cells.end(),
-                                   [index](const Cell& c) { return c.index == index; });
-    return cell == run.cells.end() ? nullptr : &*cell;
-}
-
-/// As the requested values are written: 262144 for "256K", so that columns compare.
-QString plainText(const std::optional<QString>& value) {
-    return value ? KnobValue(*value).plain() : QString();
-}
-
-/// People count from 1, as all tables and messages do.
-QString position(int index) {
-    return QString::number(index + 1);
+    return texts.join(QStringLiteral("; "));
 }
 
 /// What the hosts made of host knobs: read back, and what it was before the run.
@@ -78,35 +41,17 @@ void addKnobStateColumns(QList<CsvColumn<SampleRecord>>& columns, const StoredRu
     std::set<std::pair<Side, QString>> knobs;
     for (const SampleRecord& sample : run.samples) {
         for (const KnobState& state : sample.knobs)
-            knobs.insert({state.side, state.knob});
+            knobs.insert({state.host.side, state.knob});
     }
-    struct Part {
-        const char* suffix;
-        const char* help;
-        QString (*text)(const KnobState&);
-    };
-    static constexpr Part parts[] = {
-        {"_accepted", "Value of %1 read back from the %2 before the traffic.",
-         [](const KnobState& state) { return plainText(state.accepted); }},
-        {"_original", "Value of %1 on the %2 before the run.",
-         [](const KnobState& state) { return plainText(state.original); }},
-        {"_status", "What came of setting %1 on the %2: applied, unchanged, adjusted, rejected.",
-         [](const KnobState& state) { return state.status; }},
-    };
     for (const auto& [side, knob] : knobs) {
-        for (const Part& part : parts) {
+        for (const KnobStatePart& part : knobStateParts())
             columns << CsvColumn<SampleRecord>{
                 prefixed(side, knob) + QLatin1String(part.suffix),
                 {},
                 QString::fromLatin1(part.help).arg(knob, sideName(side)),
                 [side = side, knob = knob, text = part.text](const SampleRecord& sample) {
-                    for (const KnobState& state : sample.knobs) {
-                        if (state.side == side && state.knob == knob)
-                            return text(state);
-                    }
-                    return QString();
+                    return stateTexts(sample, side, knob, text);
                 }};
-        }
     }
 }
 
@@ -115,22 +60,20 @@ struct MetricKey {
     Side side;
 };
 
-/// All metrics of the run: those we know in their order, then others by name.
+/// All metrics of the run but those of single hosts among several, each side by side.
 QList<MetricKey> metricsOf(const StoredRun& run) {
-    std::set<std::pair<QString, Side>> found;
-    for (const SampleRecord& sample : run.samples) {
-        for (const Metric& metric : sample.metrics)
-            found.insert({metric.name, metric.side});
-    }
+    const QList<Side> sides{Side::Whole, Side::Sender, Side::Receiver};
+    QHash<Side, QStringList> found;
+    for (const Side side : sides)
+        found[side] = metricNames(run, [side](const Metric& m) { return m.host == side; });
     QList<MetricKey> keys;
-    for (const MetricInfo& info : knownMetrics()) {
-        for (const Side side : {Side::Whole, Side::Sender, Side::Receiver}) {
-            if (found.erase({info.name, side}) > 0)
-                keys << MetricKey{info.name, side};
+    for (const QString& name :
+         metricNames(run, [](const Metric& m) { return m.host.number == 0; })) {
+        for (const Side side : sides) {
+            if (found[side].contains(name))
+                keys << MetricKey{name, side};
         }
     }
-    for (const auto& [name, side] : found)
-        keys << MetricKey{name, side};
     return keys;
 }
 
@@ -171,16 +114,6 @@ void addSummaryColumns(QList<CsvColumn<CellRow>>& columns, const MetricKey& key,
 }
 
 } // namespace
-
-QString csvNumber(std::optional<double> value) {
-    if (!value || !std::isfinite(*value))
-        return {};
-    // Shortest would be 2e+05, which readers of whole numbers do not take.
-    constexpr double kExact = 1e15;
-    if (std::abs(*value) < kExact && std::trunc(*value) == *value)
-        return QString::number(static_cast<qint64>(*value));
-    return QString::number(*value, 'g', QLocale::FloatingPointShortest);
-}
 
 QList<CsvColumn<SampleRecord>> sampleColumns(const StoredRun& run) {
     using Row = SampleRecord;
@@ -256,64 +189,6 @@ QList<CsvColumn<CellRow>> cellColumns(const StoredRun& run) {
     for (const MetricKey& key : metricsOf(run))
         addSummaryColumns(columns, key, level);
     return columns;
-}
-
-QList<CsvColumn<CounterDeltaRow>> counterColumns(const StoredRun& run) {
-    using Row = CounterDeltaRow;
-    QList<CsvColumn<Row>> columns{
-        {QStringLiteral("order"),
-         {},
-         QStringLiteral("Position of the sample in the run, from 1."),
-         [](const Row& row) { return position(row.sample->order); }},
-        {QStringLiteral("cell"),
-         {},
-         QStringLiteral("Number of the cell in the matrix, from 1."),
-         [](const Row& row) { return position(row.sample->cell); }},
-    };
-    addKnobColumns<Row>(columns, run,
-                        [&run](const Row& row) { return findCell(run, row.sample->cell); });
-    columns << CsvColumn<Row>{QStringLiteral("side"),
-                              {},
-                              QStringLiteral("sender or receiver."),
-                              [](const Row& row) { return sideName(row.delta->side); }};
-    columns << CsvColumn<Row>{
-        QStringLiteral("source"),
-        {},
-        QStringLiteral("Where the counter is from: ethtool, snmp, netstat, snmp6, interface, "
-                       "softnet, interrupts."),
-        [](const Row& row) { return row.delta->source; }};
-    columns << CsvColumn<Row>{QStringLiteral("counter"),
-                              {},
-                              QStringLiteral("Name of the counter."),
-                              [](const Row& row) { return row.delta->name; }};
-    columns << CsvColumn<Row>{
-        QStringLiteral("delta"),
-        {},
-        QStringLiteral("How far it moved over the sample. Counters that did not move have no row."),
-        [](const Row& row) { return QString::number(row.delta->delta); }};
-    return columns;
-}
-
-QList<CsvColumn<FactRow>> environmentColumns() {
-    using Row = FactRow;
-    return {
-        {QStringLiteral("side"),
-         {},
-         QStringLiteral("sender or receiver."),
-         [](const Row& row) { return sideName(row.host->side); }},
-        {QStringLiteral("host"),
-         {},
-         QStringLiteral("Name of the host."),
-         [](const Row& row) { return row.host->label; }},
-        {QStringLiteral("fact"),
-         {},
-         QStringLiteral("Dotted name of the fact, such as nic.driver."),
-         [](const Row& row) { return row.name; }},
-        {QStringLiteral("value"),
-         {},
-         QStringLiteral("What the host said when the run began."),
-         [](const Row& row) { return row.value; }},
-    };
 }
 
 } // namespace knobscope

@@ -33,11 +33,27 @@ struct FactRow {
     QString value;
 };
 
+/// What one host did in a measured sample.
+struct HostRow {
+    const SampleRecord* sample = nullptr;
+    HostRef host;
+    QString label;
+};
+
+/// One end of a connection in a measured sample.
+struct StreamRow {
+    const SampleRecord* sample = nullptr;
+    HostRef host;
+    const StreamFigures* stream = nullptr;
+};
+
 // The columns refer to the run, which must outlive them.
 [[nodiscard]] QList<CsvColumn<SampleRecord>> sampleColumns(const StoredRun& run);
 [[nodiscard]] QList<CsvColumn<CellRow>> cellColumns(const StoredRun& run);
 [[nodiscard]] QList<CsvColumn<CounterDeltaRow>> counterColumns(const StoredRun& run);
 [[nodiscard]] QList<CsvColumn<FactRow>> environmentColumns();
+[[nodiscard]] QList<CsvColumn<HostRow>> hostColumns(const StoredRun& run);
+[[nodiscard]] QList<CsvColumn<StreamRow>> streamColumns(const StoredRun& run);
 
 /// Shortest text that reads back as the same number, C locale; empty where there is none. Whole
 /// numbers below 10^15 have all their digits.

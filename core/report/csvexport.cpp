@@ -61,6 +61,19 @@ public:
         write(name, [&](QIODevice& device) { device.write(content); });
     }
 
+    /// The table, or no file of that name where there is nothing for it.
+    template<typename Row>
+    void optionalTable(const QString& name, const QList<CsvColumn<Row>>& columns,
+                       const QList<Row>& rows) {
+        if (!rows.isEmpty())
+            table(name, columns, rows);
+        else if (QFile old(m_directory.filePath(name)); !m_error && old.exists() && !old.remove())
+            m_error =
+                Error{Error::Code::Storage,
+                      QStringLiteral("%1 of another run cannot be removed").arg(old.fileName()),
+                      old.errorString()};
+    }
+
     void dictionary() {
         file(QStringLiteral("dictionary.json"),
              QByteArray::fromStdString(m_dictionary.dump(2)) + '\n');
@@ -132,7 +145,40 @@ QList<FactRow> factRows(const StoredRun& run) {
     return rows;
 }
 
+/// None where every side has one host: samples.csv tells all of it then.
+QList<HostRow> hostRows(const StoredRun& run) {
+    QList<HostRow> rows;
+    if (run.experiment.instances() == 1)
+        return rows;
+    const QList<HostRef> hosts = run.experiment.hostRefs();
+    for (const SampleRecord& sample : run.samples) {
+        for (const HostRef host : hosts) {
+            if (sample.measured())
+                rows << HostRow{&sample, host, run.experiment.host(host).label()};
+        }
+    }
+    return rows;
+}
+
+QList<StreamRow> streamRows(const StoredRun& run) {
+    QList<StreamRow> rows;
+    for (const SampleRecord& sample : run.samples) {
+        for (auto host = sample.streams.cbegin(); host != sample.streams.cend(); ++host) {
+            for (const StreamFigures& stream : host.value())
+                rows << StreamRow{&sample, host.key(), &stream};
+        }
+    }
+    return rows;
+}
+
 } // namespace
+
+QStringList csvFileNames() {
+    return {QStringLiteral("samples.csv"),     QStringLiteral("cells.csv"),
+            QStringLiteral("counters.csv"),    QStringLiteral("environment.csv"),
+            QStringLiteral("hosts.csv"),       QStringLiteral("streams.csv"),
+            QStringLiteral("dictionary.json"), QStringLiteral("experiment.json")};
+}
 
 Result<QStringList> exportCsv(const StoredRun& run, const QString& directory) {
     if (directory.isEmpty() || !QDir().mkpath(directory))
@@ -143,6 +189,8 @@ Result<QStringList> exportCsv(const StoredRun& run, const QString& directory) {
     exporter.table(QStringLiteral("cells.csv"), cellColumns(run), cellRows(run));
     exporter.table(QStringLiteral("counters.csv"), counterColumns(run), counterRows(run));
     exporter.table(QStringLiteral("environment.csv"), environmentColumns(), factRows(run));
+    exporter.optionalTable(QStringLiteral("hosts.csv"), hostColumns(run), hostRows(run));
+    exporter.optionalTable(QStringLiteral("streams.csv"), streamColumns(run), streamRows(run));
     exporter.dictionary();
     exporter.file(QStringLiteral("experiment.json"), writeExperiment(run.experiment));
     return exporter.result();

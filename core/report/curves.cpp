@@ -68,7 +68,14 @@ int seriesPlace(const Experiment& experiment, const Cell& cell, int xAxis) {
     return static_cast<int>(place);
 }
 
-CurveSet labelled(const StoredRun& run, int xAxis, const QString& metric, Side side) {
+/// " of the receiver", " of receiver 2".
+QString ofHost(HostRef host) {
+    if (host.side == Side::Whole)
+        return {};
+    return QStringLiteral(" of ") + hostPhrase(host);
+}
+
+CurveSet labelled(const StoredRun& run, int xAxis, const QString& metric, HostRef host) {
     const Experiment& experiment = run.experiment;
     const Axis& axis = experiment.axes[xAxis];
     const auto knob = knobInfo(axis.knob);
@@ -76,10 +83,7 @@ CurveSet labelled(const StoredRun& run, int xAxis, const QString& metric, Side s
     CurveSet curves;
     curves.title = experiment.name;
     curves.xLabel = withUnit(axisTitle(experiment, axis), knob ? knob->unit : QString());
-    const bool ofHost = side == Side::Sender || side == Side::Receiver;
-    curves.yLabel = withUnit(ofHost ? QStringLiteral("%1 of the %2").arg(info.title, sideName(side))
-                                    : info.title,
-                             info.unit);
+    curves.yLabel = withUnit(info.title + ofHost(host), info.unit);
     QStringList others;
     for (qsizetype i = 0; i < experiment.axes.size(); ++i) {
         if (i != xAxis)
@@ -93,10 +97,10 @@ CurveSet labelled(const StoredRun& run, int xAxis, const QString& metric, Side s
 }
 
 /// A run that has measured nothing yet has every metric we know of.
-bool hasMetric(const StoredRun& run, const QString& metric, Side side) {
+bool hasMetric(const StoredRun& run, const QString& metric, HostRef host) {
     bool measured = false;
     for (const SampleRecord& sample : run.samples) {
-        if (sample.measured() && sample.metric(metric, side))
+        if (sample.measured() && sample.metric(metric, host))
             return true;
         measured = measured || sample.measured();
     }
@@ -107,7 +111,7 @@ bool hasMetric(const StoredRun& run, const QString& metric, Side side) {
 
 } // namespace
 
-Result<CurveSet> curvesOf(const StoredRun& run, int xAxis, const QString& metric, Side side) {
+Result<CurveSet> curvesOf(const StoredRun& run, int xAxis, const QString& metric, HostRef host) {
     if (run.experiment.axes.isEmpty())
         return fail(Error::Code::BadInput,
                     QStringLiteral("The run moved no knob, so it has no curve."));
@@ -115,14 +119,11 @@ Result<CurveSet> curvesOf(const StoredRun& run, int xAxis, const QString& metric
         return fail(Error::Code::BadInput, QStringLiteral("The run has no axis %1; it has %2.")
                                                .arg(xAxis + 1)
                                                .arg(run.experiment.axes.size()));
-    if (!hasMetric(run, metric, side))
+    if (!hasMetric(run, metric, host))
         return fail(Error::Code::BadInput,
-                    QStringLiteral("The run has no metric \"%1\"%2.")
-                        .arg(metric, side == Side::Sender || side == Side::Receiver
-                                         ? QStringLiteral(" of the ") + sideName(side)
-                                         : QString()));
+                    QStringLiteral("The run has no metric \"%1\"%2.").arg(metric, ofHost(host)));
 
-    CurveSet curves = labelled(run, xAxis, metric, side);
+    CurveSet curves = labelled(run, xAxis, metric, host);
     const QMap<int, CellSamples> samples = samplesByCell(run);
     QHash<QString, qsizetype> seriesByName;
     for (const Cell& cell : run.cells) {
@@ -137,7 +138,7 @@ Result<CurveSet> curvesOf(const StoredRun& run, int xAxis, const QString& metric
         const auto found = samples.find(cell.index);
         if (found == samples.end())
             continue;
-        const Summary summary = summarize(found->values(metric, side), curves.level);
+        const Summary summary = summarize(found->values(metric, host), curves.level);
         if (summary.n == 0)
             continue;
         curves.series[seriesByName[name]].points

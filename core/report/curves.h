@@ -38,14 +38,14 @@ struct CurveSet {
 /// Log2 where all x values are powers of two, Linear where all are numbers, else Category
 /// ("auto" among numbers makes it Category). BadInput when the run has no such axis or metric.
 [[nodiscard]] Result<CurveSet> curvesOf(const StoredRun& run, int xAxis, const QString& metric,
-                                        Side side = Side::Whole);
+                                        HostRef host = {});
 
 /// Axis with the most values: the natural x.
 [[nodiscard]] int defaultXAxis(const Experiment& experiment);
 
 /// Which counters moved, per cell: mean delta per sample.
 struct CounterRow {
-    Side side = Side::Sender;
+    HostRef host = Side::Sender; ///< of a side with several hosts: of all of them, or of one
     QString source;
     QString name;
     QList<std::optional<double>> perCell; ///< absent: the counter was not there

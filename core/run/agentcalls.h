@@ -8,7 +8,7 @@
 namespace knobscope {
 
 /// The agent's methods with their types, on top of HostSession::call(). Each `...Async` returns at
-/// once, so that both hosts can be asked before either answer is waited for.
+/// once, so that all hosts can be asked before the first answer is waited for.
 template<typename T>
 class Pending {
 public:

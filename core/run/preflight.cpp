@@ -3,9 +3,9 @@
 
 #include "core/model/experimentfile.h"
 #include "core/run/agentcalls.h"
-#include "core/run/hostpair.h"
+#include "core/run/hostgroup.h"
 #include "core/run/runcontroller.h"
-#include "core/run/samplerunner.h"
+#include "core/run/traffic.h"
 #include "core/run/trafficsetup.h"
 
 #include <QSet>
@@ -48,11 +48,11 @@ public:
         failed(host, title, error.text(), status);
     }
 
-    void describeAgent(const HostSession& host, Side side);
+    void describeAgent(const HostSession& host, HostRef which);
     void checkFree(HostSession& host);
-    void checkPlace(HostSession& host, Side side);
-    void checkKnobs(HostSession& host, Side side);
-    void checkConnections(HostPair& hosts);
+    void checkPlace(HostSession& host, HostRef which);
+    void checkKnobs(HostSession& host, HostRef which);
+    void checkConnections(HostGroup& hosts);
     void noteStop();
     [[nodiscard]] const PreflightReport& report() const { return m_report; }
 
@@ -89,7 +89,7 @@ bool hasAddress(const std::optional<QString>& addresses, const HostSpec& spec) {
     });
 }
 
-void Preflight::describeAgent(const HostSession& host, Side side) {
+void Preflight::describeAgent(const HostSession& host, HostRef which) {
     const protocol::HelloResult& hello = host.hello();
     const QString title = QStringLiteral("Agent");
     const QString what =
@@ -99,10 +99,10 @@ void Preflight::describeAgent(const HostSession& host, Side side) {
             .arg(hello.cpus);
     if (hello.uid == 0)
         ok(host.label(), title, what + QStringLiteral("root"));
-    else if (setsHostKnobs(side))
+    else if (setsHostKnobs(which.side))
         warn(host.label(), title,
              what + QStringLiteral("not root: host knobs need root, so %1")
-                        .arg(m_experiment.host(side).local
+                        .arg(m_experiment.host(which).local
                                  ? QStringLiteral("start Knobscope as root")
                                  : QStringLiteral("log in to %1 as root").arg(host.label())));
     else
@@ -127,8 +127,8 @@ void Preflight::checkFree(HostSession& host) {
         warn(host.label(), QStringLiteral("In use"), free.error().text());
 }
 
-void Preflight::checkPlace(HostSession& host, Side side) {
-    const HostSpec& spec = m_experiment.host(side);
+void Preflight::checkPlace(HostSession& host, HostRef which) {
+    const HostSpec& spec = m_experiment.host(which);
     const auto environment = agentcalls::environment(host, spec.interface).get();
     if (!environment) {
         failed(host.label(), QStringLiteral("Environment"), environment.error());
@@ -141,8 +141,8 @@ void Preflight::checkPlace(HostSession& host, Side side) {
     if (!interfaces.contains(spec.interface)) {
         failed(host.label(), title,
                QStringLiteral("There is no such interface; the host has %1. Correct the interface "
-                              "of the %2")
-                   .arg(interfaces.join(QStringLiteral(", ")), sideName(side)),
+                              "of %2")
+                   .arg(interfaces.join(QStringLiteral(", ")), hostPhrase(which)),
                ExitStatus::BadInput);
         return;
     }
@@ -167,21 +167,21 @@ void Preflight::checkPlace(HostSession& host, Side side) {
         failed(
             host.label(), title,
             QStringLiteral("It does not have the test address %1, but %2. Correct the address or "
-                           "the interface of the %3")
+                           "the interface of %3")
                 .arg(spec.address, fact("link.address").value_or(QStringLiteral("none")),
-                     sideName(side)),
+                     hostPhrase(which)),
             ExitStatus::BadInput);
         return;
     }
     ok(host.label(), title, described.join(QStringLiteral(", ")));
 }
 
-void Preflight::checkKnobs(HostSession& host, Side side) {
+void Preflight::checkKnobs(HostSession& host, HostRef which) {
     QStringList knobs;
     QMap<QString, QList<KnobValue>> values;
     for (const Cell& cell : expandMatrix(m_experiment)) {
-        for (const SideSetting& setting : hostSettings(m_experiment, cell)) {
-            if (setting.side != side)
+        for (const HostSetting& setting : hostSettings(m_experiment, cell)) {
+            if (setting.host != which)
                 continue;
             if (!knobs.contains(setting.knob))
                 knobs.append(setting.knob);
@@ -195,7 +195,7 @@ void Preflight::checkKnobs(HostSession& host, Side side) {
         for (const KnobValue& value : values.value(knob)) {
             if (m_cancel.cancelled())
                 return;
-            checkKnobValue(host, knob, m_experiment.host(side).interface, value);
+            checkKnobValue(host, knob, m_experiment.host(which).interface, value);
         }
         groupValues(first);
     }
@@ -264,30 +264,33 @@ void Preflight::checkKnobValue(HostSession& host, const QString& knob, const QSt
     }
 }
 
-/// Test settings that a host may refuse show when a connection is made with them.
-void Preflight::checkConnections(HostPair& hosts) {
+/// Test settings that a host may refuse show when connections are made with them.
+void Preflight::checkConnections(HostGroup& hosts) {
     const QString title = QStringLiteral("Test connection");
-    const QString path =
-        QStringLiteral("%1 to %2").arg(m_experiment.sender.address, m_experiment.receiver.address);
+    QStringList paths;
+    for (int instance = 0; instance < m_experiment.instances(); ++instance)
+        paths.append(
+            QStringLiteral("%1 to %2")
+                .arg(m_experiment.host(m_experiment.endOf(instance, Side::Sender)).address,
+                     m_experiment.host(m_experiment.endOf(instance, Side::Receiver)).address));
     QSet<QByteArray> tried;
     for (const Cell& cell : expandMatrix(m_experiment)) {
         if (m_cancel.cancelled() || tried.size() >= kMaxConnectionChecks)
             break;
         QByteArray key;
-        for (Side side : kBothSides)
+        for (const Side side : {Side::Sender, Side::Receiver})
             key += Json(trafficConfig(m_experiment, cell, side)).dump();
         if (tried.contains(key))
             continue;
         tried.insert(key);
         const auto prepared = prepareTraffic(m_experiment, cell, hosts);
-        for (Side side : kBothSides)
-            (void)agentcalls::cancelTraffic(hosts.at(side)).get();
+        cancelTraffic(hosts);
         if (!prepared) {
             failed({}, title, prepared.error());
             return;
         }
     }
-    ok({}, title, path);
+    ok({}, title, paths.join(QStringLiteral(", ")));
 }
 
 void Preflight::noteStop() {
@@ -312,7 +315,7 @@ PreflightReport preflight(const Experiment& experiment, const HostOptions& optio
     }
     HostOptions named = options;
     named.run = QStringLiteral("%1 (preflight)").arg(experiment.name);
-    auto hosts = HostPair::open(experiment, named, cancel);
+    auto hosts = HostGroup::open(experiment, named, cancel);
     if (!hosts) {
         checks.failed({}, QStringLiteral("Hosts"), hosts.error());
         return checks.report();
@@ -321,13 +324,13 @@ PreflightReport preflight(const Experiment& experiment, const HostOptions& optio
         checks.failed({}, QStringLiteral("Hosts"), held.error());
         return checks.report();
     }
-    for (Side side : kBothSides) {
-        checks.describeAgent(hosts->at(side), side);
-        checks.checkPlace(hosts->at(side), side);
+    for (const HostRef host : hosts->hosts()) {
+        checks.describeAgent(hosts->at(host), host);
+        checks.checkPlace(hosts->at(host), host);
     }
     if (checks.report().passed()) {
-        for (Side side : kBothSides)
-            checks.checkKnobs(hosts->at(side), side);
+        for (const HostRef host : hosts->hosts())
+            checks.checkKnobs(hosts->at(host), host);
         checks.checkConnections(*hosts);
     }
     checks.noteStop();

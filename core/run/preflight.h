@@ -22,9 +22,9 @@ struct PreflightReport {
     int exitStatus = 0;
 };
 
-/// Connects to both hosts and finds out, without traffic and leaving all as it was, whether the
+/// Connects to all hosts and finds out, without traffic and leaving all as it was, whether the
 /// experiment can run: agent starts, interface and address exist, every knob exists and takes each
-/// of its values (set, read back, put back), the receiver's test address answers the sender.
+/// of its values (set, read back, put back), each receiver's test address answers its sender.
 /// Blocks; cancellable; call from a worker thread.
 [[nodiscard]] PreflightReport preflight(const Experiment& experiment, const HostOptions& options,
                                         const CancelToken& cancel);

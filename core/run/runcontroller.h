@@ -42,7 +42,7 @@ struct SampleStart {
     QList<KnobState> knobs; ///< as read back
 };
 
-/// Throughput so far in the current sample, from one end.
+/// Throughput so far in the current sample at one side, over all its hosts.
 struct LiveInterval {
     Side side = Side::Receiver;
     double seconds = 0;
@@ -50,7 +50,7 @@ struct LiveInterval {
     double transactionsPerSecond = 0;
 };
 
-/// Carries out one experiment: connects both hosts, applies knobs, measures, stores, puts every
+/// Carries out one experiment: connects all hosts, applies knobs, measures, stores, puts every
 /// knob back. Lives in its own thread: execute() blocks there until the end; signals cross to the
 /// receiver's thread as values. The store belongs to that thread too.
 class RunController : public QObject {

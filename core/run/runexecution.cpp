@@ -5,7 +5,6 @@
 #include "core/model/plan.h"
 #include "core/model/plural.h"
 #include "core/run/agentcalls.h"
-#include "core/run/sampleresult.h"
 
 #include <QThread>
 
@@ -24,6 +23,17 @@ Error cancelledError() {
 bool needsReconnect(const Error& error) {
     return error.code == Error::Code::LinkLost || error.code == Error::Code::Timeout ||
            error.code == Error::Code::Protocol;
+}
+
+/// "host1 and host2", "host1, host2 and host3": every host once.
+QString allLabels(const Experiment& experiment) {
+    QStringList labels;
+    for (const HostRef host : experiment.hostRefs())
+        labels.append(experiment.host(host).label());
+    labels.removeDuplicates();
+    const QString last = labels.takeLast();
+    return labels.isEmpty() ? last
+                            : labels.join(QStringLiteral(", ")) + QStringLiteral(" and ") + last;
 }
 
 /// Errors that another attempt cannot mend.
@@ -67,14 +77,10 @@ RunOutcome RunExecution::run() {
 
 Result<void> RunExecution::connectHosts() {
     const Experiment& experiment = m_run.experiment;
-    const QString sender = experiment.sender.label();
-    const QString receiver = experiment.receiver.label();
-    emit m_controller.phaseChanged(
-        sender == receiver ? QStringLiteral("Connecting to %1").arg(sender)
-                           : QStringLiteral("Connecting to %1 and %2").arg(sender, receiver));
+    emit m_controller.phaseChanged(QStringLiteral("Connecting to ") + allLabels(experiment));
     HostOptions options = m_options;
     options.run = QStringLiteral("%1 (run %2)").arg(experiment.name).arg(m_run.info.id);
-    auto hosts = HostPair::open(experiment, options, m_cancel);
+    auto hosts = HostGroup::open(experiment, options, m_cancel);
     if (!hosts)
         return tl::unexpected<Error>(hosts.error());
     m_hosts.emplace(std::move(*hosts));
@@ -107,12 +113,15 @@ Result<void> RunExecution::reconnectHosts() {
 }
 
 Result<void> RunExecution::storeFacts() {
-    for (Side side : kBothSides) {
-        const auto facts =
-            agentcalls::environment(m_hosts->at(side), m_run.experiment.host(side).interface).get();
+    std::vector<std::pair<HostRef, Pending<protocol::Environment>>> pending;
+    for (const HostRef host : m_hosts->hosts())
+        pending.emplace_back(host, agentcalls::environment(m_hosts->at(host),
+                                                           m_run.experiment.host(host).interface));
+    for (auto& [host, answer] : pending) {
+        const auto facts = answer.get();
         if (!facts)
             return tl::unexpected<Error>(facts.error());
-        HostFacts stored{side, m_hosts->at(side).label(), {}};
+        HostFacts stored{host, m_hosts->at(host).label(), {}};
         for (const auto& [name, value] : facts->facts)
             stored.facts.insert(QString::fromStdString(name), QString::fromStdString(value));
         if (auto added = m_store.addHostFacts(m_run.info.id, stored); !added)
@@ -194,6 +203,8 @@ Attempt RunExecution::attemptOnce(const Cell& cell, int block, int attempt) {
         told = true;
         emit m_controller.sampleStarted(start);
     };
+    for (const auto& side : m_live)
+        side->begin();
     SampleRunner runner(m_run.experiment, *m_hosts, m_cancel, std::move(listener));
     Attempt result = runner.measure(cell);
     if (!told)
@@ -204,95 +215,30 @@ Attempt RunExecution::attemptOnce(const Cell& cell, int block, int attempt) {
     return result;
 }
 
-/// After a failed attempt: makes sure that both hosts can be used again.
+/// After a failed attempt: makes sure that all hosts can be used again.
 Result<void> RunExecution::recover(const Error& error) {
     emit m_controller.logged(QStringLiteral("Sample failed: %1").arg(error.text()));
-    if (!m_hosts->lostSide() && !needsReconnect(error))
+    if (!m_hosts->anyLost() && !needsReconnect(error))
         return {};
     return reconnectHosts();
 }
 
-void RunExecution::restoreKnobs() {
-    emit m_controller.phaseChanged(QStringLiteral("Putting the knobs back"));
-    std::vector<std::pair<Side, Pending<std::vector<protocol::UndoReport>>>> pending;
-    for (Side side : kBothSides) {
-        if (m_hosts->at(side).lost()) {
-            m_unverified.append(
-                QStringLiteral("%1: contact lost; its guardian, if it lives, puts the knobs back "
-                               "within %2 s (knobscope-cli recover %1 makes sure of it)")
-                    .arg(m_hosts->at(side).label())
-                    .arg(m_options.lease.count()));
-            emit m_controller.logged(m_unverified.last());
-            continue;
-        }
-        pending.emplace_back(side, agentcalls::restoreKnobs(m_hosts->at(side)));
-    }
-    for (auto& [side, answer] : pending) {
-        const QString host = m_hosts->at(side).label();
-        const auto reports = answer.get();
-        if (reports)
-            noteUndo(host, *reports);
-        else
-            noteUnknown(side, reports.error());
-    }
-}
-
-/// No word that the knobs are back: what was set may still stand.
-void RunExecution::noteUnknown(Side side, const Error& error) {
-    const QString host = m_hosts->at(side).label();
-    QMap<QString, QString> originals;
-    for (const SampleRecord& sample : m_run.samples) {
-        for (const KnobState& knob : sample.knobs) {
-            if (knob.side == side && knob.original)
-                originals.insert(knob.knob, *knob.original);
-        }
-    }
-    for (auto it = originals.cbegin(); it != originals.cend(); ++it)
-        m_notRestored.append(
-            QStringLiteral("%1: no word that %2 is back: look whether it is \"%3\" and set it by "
-                           "hand if not (%4)")
-                .arg(host, it.key(), it.value(), error.text()));
-    emit m_controller.logged(
-        QStringLiteral("%1: no word that the knobs are back (%2)").arg(host, error.text()));
-}
-
-void RunExecution::noteUndo(const QString& host, const std::vector<protocol::UndoReport>& reports) {
-    for (const protocol::UndoReport& report : reports) {
-        const QString knob = QString::fromStdString(report.name);
-        if (report.interface_gone)
-            continue; // of an earlier run; the checks have told
-        if (!report.restored) {
-            const QString text = undoFailureText(host, report);
-            m_notRestored.append(text);
-            emit m_controller.logged(text);
-            continue;
-        }
-        emit m_controller.logged(QStringLiteral("%1: %2 is back to %3")
-                                     .arg(host, knob, QString::fromStdString(report.original)));
-        if (report.changed_by_other)
-            emit m_controller.logged(
-                QStringLiteral("%1: somebody else had changed %2 to %3 during the run")
-                    .arg(host, knob, QString::fromStdString(report.found.value_or("?"))));
-    }
-}
-
-void RunExecution::noteRecovered() {
-    for (Side side : kBothSides)
-        noteUndo(m_hosts->at(side).label(), m_hosts->at(side).hello().recovered);
-}
-
 void RunExecution::watchIntervals() {
-    for (Side side : kBothSides) {
-        // The handler runs on the session's I/O thread and owns what it remembers; the controller
-        // outlives the session.
-        auto last = std::make_shared<protocol::Interval>();
-        m_hosts->at(side).setNotificationHandler(
-            [this, side, last](const std::string& method, const Json& params) {
-                if (method != protocol::notification::kInterval)
-                    return;
-                if (const auto live = liveInterval(side, params.get<protocol::Interval>(), *last))
-                    emit m_controller.intervalMeasured(*live);
-            });
+    m_live.clear();
+    for (const Side side : {Side::Sender, Side::Receiver}) {
+        const auto ends = m_hosts->ends(side);
+        const auto live = std::make_shared<LiveSide>(side, ends.size());
+        m_live.push_back(live);
+        for (std::size_t agent = 0; agent < ends.size(); ++agent) {
+            // The handler runs on the session's I/O thread; the controller outlives the session.
+            ends[agent]->setNotificationHandler(
+                [this, live, agent](const std::string& method, const Json& params) {
+                    if (method != protocol::notification::kInterval)
+                        return;
+                    if (const auto sum = live->add(agent, params.get<protocol::Interval>()))
+                        emit m_controller.intervalMeasured(*sum);
+                });
+        }
     }
 }
 

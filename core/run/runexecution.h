@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/run/hostpair.h"
+#include "core/run/hostgroup.h"
+#include "core/run/intervals.h"
 #include "core/run/runcontroller.h"
 #include "core/run/samplerunner.h"
 
@@ -30,7 +31,7 @@ private:
     Result<void> recover(const Error& error);
     void restoreKnobs();
     void noteUndo(const QString& host, const std::vector<protocol::UndoReport>& reports);
-    void noteUnknown(Side side, const Error& error);
+    void noteUnknown(HostRef host, const Error& error);
     void noteRecovered();
     void watchIntervals();
     void reportProgress();
@@ -45,7 +46,8 @@ private:
     RunStore& m_store;
     StoredRun m_run;
     QString m_mainMetric;
-    std::optional<HostPair> m_hosts;
+    std::optional<HostGroup> m_hosts;
+    std::vector<std::shared_ptr<LiveSide>> m_live;
     QMap<int, QList<double>> m_values;      ///< main metric by cell
     QMap<std::pair<int, int>, int> m_tries; ///< attempts by block and cell; −1: measured
     QStringList m_notRestored;

@@ -11,9 +11,9 @@ namespace knobscope {
 using protocol::StreamResult;
 using protocol::TrafficResult;
 
-void addMetric(SampleRecord& sample, Side side, const QString& name, double value) {
+void addMetric(SampleRecord& sample, HostRef host, const QString& name, double value) {
     if (std::isfinite(value))
-        sample.metrics.append(Metric{side, name, value});
+        sample.metrics.append(Metric{host, name, value});
 }
 
 quint64 sumOf(const TrafficResult& result, std::uint64_t StreamResult::*field) {
@@ -23,7 +23,6 @@ quint64 sumOf(const TrafficResult& result, std::uint64_t StreamResult::*field) {
     return sum;
 }
 
-/// Mean over the streams that have the value; absent when none has.
 std::optional<double> meanOf(const TrafficResult& result,
                              std::optional<std::int64_t> StreamResult::*field) {
     double sum = 0;
@@ -31,6 +30,18 @@ std::optional<double> meanOf(const TrafficResult& result,
     for (const StreamResult& stream : result.streams) {
         if (const auto& value = stream.*field) {
             sum += static_cast<double>(*value);
+            ++n;
+        }
+    }
+    return n == 0 ? std::nullopt : std::optional<double>(sum / n);
+}
+
+std::optional<double> meanOfTcpInfo(const TrafficResult& result, const std::string& field) {
+    double sum = 0;
+    int n = 0;
+    for (const StreamResult& stream : result.streams) {
+        if (const auto found = stream.tcp_info.find(field); found != stream.tcp_info.end()) {
+            sum += static_cast<double>(found->second);
             ++n;
         }
     }
@@ -77,21 +88,24 @@ std::map<std::string, double> tcpInfoOf(const TrafficResult& result) {
     return sums;
 }
 
-void addCpu(SampleRecord& sample, Side side, const protocol::CpuUse& cpu) {
-    const double busy =
-        cpu.user_s + cpu.nice_s + cpu.system_s + cpu.irq_s + cpu.softirq_s + cpu.steal_s;
+double busySeconds(const protocol::CpuUse& cpu) {
+    return cpu.user_s + cpu.nice_s + cpu.system_s + cpu.irq_s + cpu.softirq_s + cpu.steal_s;
+}
+
+void addCpu(SampleRecord& sample, HostRef host, const protocol::CpuUse& cpu) {
+    const double busy = busySeconds(cpu);
     const double total = busy + cpu.idle_s;
     if (total > 0) {
-        addMetric(sample, side, QStringLiteral("cpu_percent"), 100 * busy / total);
-        addMetric(sample, side, QStringLiteral("steal_percent"), 100 * cpu.steal_s / total);
-        addMetric(sample, side, QStringLiteral("busiest_cpu_percent"), cpu.busiest_cpu_percent);
+        addMetric(sample, host, QStringLiteral("cpu_percent"), 100 * busy / total);
+        addMetric(sample, host, QStringLiteral("steal_percent"), 100 * cpu.steal_s / total);
+        addMetric(sample, host, QStringLiteral("busiest_cpu_percent"), cpu.busiest_cpu_percent);
     }
     if (cpu.elapsed_s <= 0)
         return;
-    addMetric(sample, side, QStringLiteral("agent_cpu_percent"),
+    addMetric(sample, host, QStringLiteral("agent_cpu_percent"),
               100 * (cpu.agent_user_s + cpu.agent_system_s) / cpu.elapsed_s);
     const auto rate = [&](const char* name, std::uint64_t switches) {
-        addMetric(sample, side, QString::fromLatin1(name),
+        addMetric(sample, host, QString::fromLatin1(name),
                   static_cast<double>(switches) / cpu.elapsed_s);
     };
     rate("context_switches_s", cpu.context_switches);
@@ -103,12 +117,12 @@ void addCpu(SampleRecord& sample, Side side, const protocol::CpuUse& cpu) {
                         std::pair("cpu_softirq_percent", cpu.softirq_s)};
     for (const auto& [name, seconds] : kinds) {
         if (total > 0)
-            addMetric(sample, side, QString::fromLatin1(name), 100 * seconds / total);
+            addMetric(sample, host, QString::fromLatin1(name), 100 * seconds / total);
     }
 }
 
 /// On a host of many CPUs the average hides the one that the whole test waits for.
-void flagSaturation(SampleRecord& sample, Side side, const protocol::CpuUse& cpu) {
+void flagSaturation(SampleRecord& sample, HostRef host, const protocol::CpuUse& cpu) {
     constexpr double kSaturated = 98;
     constexpr double kShortest = 0.2; // the ticks of /proc/stat are 10 ms
     if (cpu.elapsed_s < kShortest)
@@ -121,22 +135,51 @@ void flagSaturation(SampleRecord& sample, Side side, const protocol::CpuUse& cpu
     if (busy.isEmpty())
         return;
     sample.flags.append(QStringLiteral("%1: CPU %2 had no time left; it may be the limit")
-                            .arg(sideName(side), busy.join(QStringLiteral(", "))));
+                            .arg(hostName(host), busy.join(QStringLiteral(", "))));
 }
 
-/// CPU microseconds of the host per KB (1024 bytes) moved, or per transaction.
-void addServiceDemand(SampleRecord& sample, Side side, const protocol::CpuUse& cpu, bool stream,
-                      double amount) {
-    const double busy =
-        cpu.user_s + cpu.nice_s + cpu.system_s + cpu.irq_s + cpu.softirq_s + cpu.steal_s;
+/// CPU microseconds of the host, or of all hosts, per KB (1024 bytes) moved, or per transaction.
+void addServiceDemand(SampleRecord& sample, HostRef host, double busy, bool stream, double amount) {
     if (amount <= 0)
         return;
     if (stream)
-        addMetric(sample, side, QStringLiteral("service_demand_us_kb"),
+        addMetric(sample, host, QStringLiteral("service_demand_us_kb"),
                   busy * 1e6 / (amount / 1024));
     else
-        addMetric(sample, side, QStringLiteral("service_demand_us_tr"), busy * 1e6 / amount);
+        addMetric(sample, host, QStringLiteral("service_demand_us_tr"), busy * 1e6 / amount);
 }
+
+enum class Rule { Mean, Sum, Most };
+constexpr std::pair<const char*, Rule> kCpuRules[] = {
+    {"cpu_percent", Rule::Mean},
+    {"steal_percent", Rule::Mean},
+    {"cpu_user_percent", Rule::Mean},
+    {"cpu_system_percent", Rule::Mean},
+    {"cpu_irq_percent", Rule::Mean},
+    {"cpu_softirq_percent", Rule::Mean},
+    {"agent_cpu_percent", Rule::Mean},
+    {"busiest_cpu_percent", Rule::Most},
+    {"context_switches_s", Rule::Sum},
+    {"agent_voluntary_switches_s", Rule::Sum},
+    {"agent_involuntary_switches_s", Rule::Sum},
+};
+
+/// What the hosts of a side make together; absent where one of them is not known.
+std::optional<double> combined(const SampleRecord& sample, Side side, int hosts,
+                               const QString& name, Rule rule) {
+    double sum = 0;
+    double most = 0;
+    for (int number = 1; number <= hosts; ++number) {
+        const auto value = sample.metric(name, {side, number});
+        if (!value)
+            return std::nullopt;
+        sum += *value;
+        most = std::max(most, *value);
+    }
+    return rule == Rule::Most ? most : rule == Rule::Sum ? sum : sum / hosts;
+}
+
+} // namespace
 
 void addReceiveSizes(SampleRecord& sample, Side side, const TrafficResult& result) {
     Distribution sizes{side, QStringLiteral("receive_bytes"), 0, 0, 0, {}};
@@ -157,23 +200,20 @@ void addReceiveSizes(SampleRecord& sample, Side side, const TrafficResult& resul
     sample.distributions.append(sizes);
 }
 
-} // namespace
-
-void addSideMetrics(SampleRecord& sample, Side side, const TrafficResult& result, bool stream,
-                    double amount) {
+void addStreamMetrics(SampleRecord& sample, HostRef host, const TrafficResult& result) {
     const auto bytesSent = sumOf(result, &StreamResult::bytes_sent);
     const auto bytesReceived = sumOf(result, &StreamResult::bytes_received);
     const auto sendCalls = sumOf(result, &StreamResult::send_calls);
     const auto recvCalls = sumOf(result, &StreamResult::recv_calls);
-    addMetric(sample, side, QStringLiteral("bytes_sent"), static_cast<double>(bytesSent));
-    addMetric(sample, side, QStringLiteral("bytes_received"), static_cast<double>(bytesReceived));
-    addMetric(sample, side, QStringLiteral("send_calls"), static_cast<double>(sendCalls));
-    addMetric(sample, side, QStringLiteral("recv_calls"), static_cast<double>(recvCalls));
+    addMetric(sample, host, QStringLiteral("bytes_sent"), static_cast<double>(bytesSent));
+    addMetric(sample, host, QStringLiteral("bytes_received"), static_cast<double>(bytesReceived));
+    addMetric(sample, host, QStringLiteral("send_calls"), static_cast<double>(sendCalls));
+    addMetric(sample, host, QStringLiteral("recv_calls"), static_cast<double>(recvCalls));
     if (sendCalls > 0)
-        addMetric(sample, side, QStringLiteral("bytes_per_send"),
+        addMetric(sample, host, QStringLiteral("bytes_per_send"),
                   static_cast<double>(bytesSent) / static_cast<double>(sendCalls));
     if (recvCalls > 0)
-        addMetric(sample, side, QStringLiteral("bytes_per_recv"),
+        addMetric(sample, host, QStringLiteral("bytes_per_recv"),
                   static_cast<double>(bytesReceived) / static_cast<double>(recvCalls));
 
     const std::pair<const char*, std::optional<std::int64_t> StreamResult::*> fields[] = {
@@ -184,24 +224,65 @@ void addSideMetrics(SampleRecord& sample, Side side, const TrafficResult& result
         {"mss", &StreamResult::mss}};
     for (const auto& [name, field] : fields) {
         if (const auto mean = meanOf(result, field))
-            addMetric(sample, side, QString::fromLatin1(name), *mean);
+            addMetric(sample, host, QString::fromLatin1(name), *mean);
     }
     for (const auto& [field, value] : tcpInfoOf(result)) {
-        addMetric(sample, side, QStringLiteral("tcpi_") + QString::fromStdString(field), value);
+        addMetric(sample, host, QStringLiteral("tcpi_") + QString::fromStdString(field), value);
         if (field == "total_retrans")
-            addMetric(sample, side, QStringLiteral("retransmits"), value);
+            addMetric(sample, host, QStringLiteral("retransmits"), value);
     }
+}
+
+void addSent(SampleRecord& sample, HostRef host, const std::vector<const TrafficResult*>& ends) {
+    double rate = 0;
+    bool sends = false;
+    for (const TrafficResult* end : ends) {
+        double bytes = 0;
+        double seconds = 0;
+        for (const StreamResult& stream : end->streams) {
+            if (!stream.sends)
+                continue;
+            bytes += static_cast<double>(stream.bytes_sent);
+            seconds = std::max(seconds, stream.elapsed_s);
+        }
+        if (seconds > 0) {
+            rate += bytes * 8 / 1e6 / seconds;
+            sends = true;
+        }
+    }
+    if (sends)
+        addMetric(sample, host, QStringLiteral("sent_mbit_s"), rate);
+}
+
+void addHostMetrics(SampleRecord& sample, HostRef host, const TrafficResult& result, bool stream,
+                    double amount) {
     if (result.cpu) {
-        addCpu(sample, side, *result.cpu);
-        addServiceDemand(sample, side, *result.cpu, stream, amount);
-        flagSaturation(sample, side, *result.cpu);
+        addCpu(sample, host, *result.cpu);
+        addServiceDemand(sample, host, busySeconds(*result.cpu), stream, amount);
+        flagSaturation(sample, host, *result.cpu);
     }
-    addReceiveSizes(sample, side, result);
     if (result.strangers > 0)
         sample.flags.append(
             QStringLiteral("%1: %2 from strangers %3 dropped")
-                .arg(sideName(side), counted(result.strangers, QStringLiteral("connection")),
+                .arg(hostName(host), counted(result.strangers, QStringLiteral("connection")),
                      result.strangers == 1 ? QStringLiteral("was") : QStringLiteral("were")));
+}
+
+void addSideCpu(SampleRecord& sample, Side side,
+                const std::vector<std::optional<protocol::CpuUse>>& cpus, bool stream,
+                double amount) {
+    for (const auto& [name, rule] : kCpuRules) {
+        const QString metric = QString::fromLatin1(name);
+        if (const auto value = combined(sample, side, static_cast<int>(cpus.size()), metric, rule))
+            addMetric(sample, side, metric, *value);
+    }
+    double busy = 0;
+    for (const auto& cpu : cpus) {
+        if (!cpu)
+            return;
+        busy += busySeconds(*cpu);
+    }
+    addServiceDemand(sample, side, busy, stream, amount);
 }
 
 } // namespace knobscope

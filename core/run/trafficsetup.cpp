@@ -85,8 +85,9 @@ private:
 
 } // namespace
 
-protocol::TrafficConfig trafficConfig(const Experiment& experiment, const Cell& cell, Side side) {
-    const QMap<QString, KnobValue> knobs = testSettings(experiment, cell, side);
+protocol::TrafficConfig trafficConfig(const Experiment& experiment, const Cell& cell,
+                                      HostRef host) {
+    const QMap<QString, KnobValue> knobs = testSettings(experiment, cell, host.side);
     const Settings settings(knobs);
     TrafficConfig config;
     config.kind = experiment.test.kind.toStdString();
@@ -111,7 +112,7 @@ protocol::TrafficConfig trafficConfig(const Experiment& experiment, const Cell& 
         config.quickack = *quick == "on";
     config.congestion_control = settings.text("congestion_control");
     if (settings.text("bind_interface") == "on")
-        config.bind_interface = experiment.host(side).interface.toStdString();
+        config.bind_interface = experiment.host(host).interface.toStdString();
     if (const auto ports = settings.text("local_ports"); ports && *ports != "any")
         config.local_ports = *ports;
     return config;
@@ -130,13 +131,13 @@ std::string newToken() {
 }
 
 std::vector<protocol::KnobSetting> knobSettings(const Experiment& experiment, const Cell& cell,
-                                                Side side) {
+                                                HostRef host) {
     std::vector<protocol::KnobSetting> settings;
-    for (const SideSetting& setting : hostSettings(experiment, cell)) {
-        if (setting.side != side)
+    for (const HostSetting& setting : hostSettings(experiment, cell)) {
+        if (setting.host != host)
             continue;
         settings.push_back({setting.knob.toStdString(),
-                            experiment.host(side).interface.toStdString(),
+                            experiment.host(host).interface.toStdString(),
                             setting.value.plain().toStdString()});
     }
     return settings;

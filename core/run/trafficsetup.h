@@ -6,9 +6,9 @@
 
 namespace knobscope {
 
-/// What one side's agent is told for a cell: test, fixed options and the cell's test knobs.
+/// What a host's agent is told for a cell: test, fixed options and the cell's test knobs.
 [[nodiscard]] protocol::TrafficConfig trafficConfig(const Experiment& experiment, const Cell& cell,
-                                                    Side side);
+                                                    HostRef host);
 
 /// Payload of a datagram of a udp_stream without message_size: fits into an Ethernet frame.
 inline constexpr qint64 kDatagramBytes = 1448;
@@ -19,8 +19,8 @@ inline constexpr qint64 kDatagramBytes = 1448;
 /// A fresh 128 bit token as 32 hex digits, from the system's random generator.
 [[nodiscard]] std::string newToken();
 
-/// Host settings of a cell for the agent of one side.
+/// Host settings of a cell for the agent of one host.
 [[nodiscard]] std::vector<protocol::KnobSetting> knobSettings(const Experiment& experiment,
-                                                              const Cell& cell, Side side);
+                                                              const Cell& cell, HostRef host);
 
 } // namespace knobscope

@@ -20,6 +20,7 @@ constexpr int kMetricsPerSide = 40;
 constexpr int kMovedPerSide = 60;
 constexpr int kCountersPerSide = 800;
 constexpr int kIntervals = 20;
+constexpr int kStreams = 4;
 
 Experiment experiment(int number) {
     Experiment e;
@@ -53,6 +54,13 @@ SampleRecord sample(int order) {
         for (int i = 0; i < kMovedPerSide; ++i)
             s.deltas.append(CounterDelta{side, QStringLiteral("netstat"), names[i * 3], i + 1});
         s.presentCounters[side][QStringLiteral("netstat")] = names;
+        StreamFigures stream;
+        stream.number = 1;
+        stream.bytesSent = stream.bytesReceived = 123456789;
+        stream.elapsedSeconds = 2;
+        stream.retransmits = stream.roundTripUs = stream.congestionWindow = stream.mss = 100;
+        stream.sndbufFinal = stream.rcvbufFinal = 4194304;
+        s.streams[side] = QList<StreamFigures>(kStreams, stream);
         s.series[side] = QList<SeriesPoint>(kIntervals, SeriesPoint{0.1, 941, 0, 20, 100, 0});
     }
     return s;

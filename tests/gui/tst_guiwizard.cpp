@@ -29,6 +29,7 @@ private slots:
     void refusesUnsoundHosts();
     void showsErrorsWhereTheyAre();
     void countsCellsAndExcludes();
+    void keepsFurtherHosts();
     void keepsAnExperiment_data();
     void keepsAnExperiment();
     void preflightFailsForAnAbsentInterface();
@@ -148,6 +149,44 @@ void TestWizard::countsCellsAndExcludes() {
     QVERIFY(!wizard->findChild<QLabel*>("planError")->isVisible());
     QVERIFY(!find<QDoubleSpinBox>(wizard, "halfWidth")->isEnabled()); // a fixed number of repeats
     picture(wizard, "8-wizard-plan");
+}
+
+/// They are shown and stay, though they cannot be edited here.
+void TestWizard::keepsFurtherHosts() {
+    Experiment experiment = newExperiment();
+    const auto remote = [](int number) {
+        return HostSpec{false, QStringLiteral("host%1").arg(number),
+                        QStringLiteral("10.77.0.%1").arg(number), QStringLiteral("test0")};
+    };
+    experiment.sender = remote(1);
+    experiment.moreSenders = {remote(2), remote(3)};
+    experiment.receiver = remote(4);
+    ExperimentWizard* wizard = openWizard(experiment);
+    QVERIFY(wizard);
+    auto* further = find<QLabel>(wizard, "senderFurther");
+    QVERIFY(further->isVisible());
+    QCOMPARE(further->text(), QStringLiteral("and 2 more: host2 (10.77.0.2), host3 (10.77.0.3)"));
+    QVERIFY(!find<QLabel>(wizard, "receiverFurther")->isVisible());
+    picture(wizard, "12-wizard-further-hosts");
+    QVERIFY(wizard->button(QWizard::NextButton)->isEnabled());
+    auto* ssh = find<QLineEdit>(wizard, "senderSsh");
+    ssh->selectAll();
+    QTest::keyClicks(ssh, "host3");
+    QVERIFY(!wizard->button(QWizard::NextButton)->isEnabled());
+    const auto* error = find<QLabel>(wizard, "senderSshError");
+    QVERIFY2(error->isVisible() && error->text().contains("Host 3"), qPrintable(error->text()));
+    ssh->selectAll();
+    QTest::keyClicks(ssh, "host9");
+    QVERIFY2(wizard->button(QWizard::NextButton)->isEnabled(), qPrintable(error->text()));
+    find<QLineEdit>(wizard, "senderAddress")->clear();
+    QTest::keyClicks(find<QLineEdit>(wizard, "senderAddress"), "x");
+    QVERIFY(find<QLabel>(wizard, "senderAddressError")->isVisible());
+    find<QLineEdit>(wizard, "senderAddress")->clear();
+    QTest::keyClicks(find<QLineEdit>(wizard, "senderAddress"), "10.77.0.1");
+    Experiment expected = experiment;
+    expected.sender.ssh = QStringLiteral("host9");
+    QVERIFY(wizard->experiment().hosts(Side::Sender) == expected.hosts(Side::Sender));
+    QVERIFY(wizard->experiment().receiver == experiment.receiver);
 }
 
 void TestWizard::keepsAnExperiment_data() {

@@ -82,6 +82,7 @@ private slots:
     void textsBreakWhereTheyMay();
     void sampleTableShowsFailures();
     void environmentMarksDifferences();
+    void everyHostHasItsPlace();
     void remarksTellFlagsAndFailures();
     void knobTableShowsRequestedAndAccepted();
     void valueLists_data();
@@ -151,7 +152,7 @@ void TestModels::textTableKeepsTheModelContract() {
 
 void TestModels::counterTableKeepsAbsentApartFromZero() {
     CounterRow row;
-    row.side = Side::Receiver;
+    row.host = Side::Receiver;
     row.source = QStringLiteral("netstat");
     row.name = QStringLiteral("TcpRetransSegs");
     row.perCell = {std::nullopt, 0.0};
@@ -292,6 +293,34 @@ void TestModels::environmentMarksDifferences() {
     QVERIFY(!environmentTable(one).rows.last()[1].strong);
 }
 
+void TestModels::everyHostHasItsPlace() {
+    StoredRun run = storedRun();
+    run.experiment.moreSenders = {HostSpec{false, "host3", "10.0.0.3", "test0"}};
+    run.hosts = {HostFacts{{Side::Sender, 1}, "host1", {{"kernel", "6.1"}, {"arch", "x86_64"}}},
+                 HostFacts{{Side::Sender, 2}, "host3", {{"kernel", "6.2"}, {"arch", "x86_64"}}},
+                 HostFacts{Side::Receiver, "host2", {{"kernel", "6.1"}, {"arch", "x86_64"}}}};
+    const Table environment = environmentTable(run);
+    QCOMPARE(environment.header, QStringList({"Fact", "Sender 1", "Sender 2", "Receiver"}));
+    QCOMPARE(environment.rows.size(), 3); // arch, host, kernel
+    QVERIFY(!environment.rows[0][1].strong);
+    QCOMPARE(environment.rows[1][2].text, "host3");
+    QCOMPARE(environment.rows[2][2].text, "6.2");
+    QVERIFY(environment.rows[2][3].strong);
+
+    CounterRow row;
+    row.host = {Side::Sender, 2};
+    row.name = QStringLiteral("TcpOutSegs");
+    row.perCell = {20.0, 30.0};
+    QCOMPARE(counterTable(run, {row}).rows[0][0].text, "sender 2");
+    run.samples[0].metrics.append(Metric{{Side::Sender, 2}, "cpu_percent", 33});
+    const Table cells = cellSummaryTable(run, QStringLiteral("cpu_percent"), {Side::Sender, 2});
+    const int mean = columnOf(cells, QStringLiteral("CPU of sender 2 (%)"));
+    QVERIFY2(mean > 0, qPrintable(cells.header.join(QLatin1Char('|'))));
+    QCOMPARE(cells.rows[0][mean].text, "33");
+    KnobState state{{Side::Sender, 2}, "link:mtu", "1400", "1400", "1500", "applied", {}};
+    QCOMPARE(knobTable(run.experiment, run.cells[0], {state}).rows.last()[1].text, "sender 2");
+}
+
 void TestModels::remarksTellFlagsAndFailures() {
     const QStringList lines = remarks(storedRun());
     QCOMPARE(lines.size(), 2);
@@ -301,7 +330,7 @@ void TestModels::remarksTellFlagsAndFailures() {
 
 void TestModels::knobTableShowsRequestedAndAccepted() {
     KnobState state;
-    state.side = Side::Sender;
+    state.host = Side::Sender;
     state.knob = QStringLiteral("sysctl:net.ipv4.tcp_rmem");
     state.requested = QStringLiteral("9999");
     state.accepted = QStringLiteral("8192");
@@ -389,6 +418,8 @@ void TestModels::problemsHaveAPlace_data() {
                              << "name" << -1;
     QTest::newRow("address") << "address"
                              << "hosts.receiver" << -1;
+    QTest::newRow("address of a further host") << "further"
+                                               << "hosts.sender[1].address" << -1;
     QTest::newRow("unknown knob") << "knob"
                                   << "axes" << 1;
     QTest::newRow("bad value") << "value"
@@ -408,6 +439,8 @@ void TestModels::problemsHaveAPlace() {
         experiment.name.clear();
     else if (what == "address")
         experiment.receiver.address = QStringLiteral("not an address");
+    else if (what == "further")
+        experiment.moreSenders = {HostSpec{true, {}, {}, "lo"}};
     else if (what == "knob")
         experiment.axes.append({QStringLiteral("windw"), Side::Both, {KnobValue(qint64{1})}});
     else if (what == "value")

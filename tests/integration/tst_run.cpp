@@ -104,7 +104,7 @@ void TestRun::sweepMeasuresRestoresAndAgreesWithNstat() {
     for (const SampleRecord& sample : run.samples) {
         QVERIFY(sample.metric(QStringLiteral("throughput_mbit_s")).value_or(0) > 0);
         for (const CounterDelta& delta : sample.deltas) {
-            if (delta.side != Side::Sender || delta.source != QLatin1String("snmp"))
+            if (delta.host != Side::Sender || delta.source != QLatin1String("snmp"))
                 continue;
             if (delta.name == QLatin1String("TcpOutSegs"))
                 segmentsHere += delta.delta;

@@ -136,7 +136,7 @@ Table counterTable(const StoredRun& run, const QList<CounterRow>& counters) {
             most = std::max(most, std::abs(value.value_or(0)));
         if (most <= 0)
             continue;
-        TextTableModel::Row row = {textCell(sideName(counter.side)), textCell(counter.source),
+        TextTableModel::Row row = {textCell(hostName(counter.host)), textCell(counter.source),
                                    textCell(counter.name, counter.name)};
         constexpr double kFewEvents = 10;
         if (most >= kFewEvents) {
@@ -155,7 +155,7 @@ Table counterTable(const StoredRun& run, const QList<CounterRow>& counters) {
     return table;
 }
 
-Table cellSummaryTable(const StoredRun& run, const QString& metric, Side side) {
+Table cellSummaryTable(const StoredRun& run, const QString& metric, HostRef host) {
     struct Found {
         QList<double> values;
         QList<double> retransmits;
@@ -166,14 +166,16 @@ Table cellSummaryTable(const StoredRun& run, const QString& metric, Side side) {
         if (!sample.measured())
             continue;
         Found& cell = found[sample.cell];
-        if (const auto value = sample.metric(metric, side))
+        if (const auto value = sample.metric(metric, host))
             cell.values.append(*value);
         if (const auto value = sample.metric(QStringLiteral("retransmits")))
             cell.retransmits.append(*value);
         cell.flags.append(sample.flags);
     }
     Table table;
-    const QString of = side == Side::Whole ? QString() : tr(" of the ") + sideName(side);
+    QString of;
+    if (host.side != Side::Whole)
+        of = tr(" of ") + hostPhrase(host);
     const MetricInfo info = metricInfo(metric);
     table.header = axisTitles(run.experiment);
     table.header << tr("n")
@@ -251,18 +253,26 @@ Table sampleTable(const StoredRun& run) {
 
 Table environmentTable(const StoredRun& run) {
     Table table;
-    table.header = {tr("Fact"), tr("Sender"), tr("Receiver")};
-    QMap<QString, QMap<Side, QString>> facts;
+    table.header = {tr("Fact")};
+    const QList<HostRef> hosts = run.experiment.hostRefs();
+    for (const HostRef host : hosts) {
+        QString name = hostName(host);
+        name[0] = name[0].toUpper();
+        table.header.append(name);
+    }
+    QMap<QString, QMap<HostRef, QString>> facts;
     for (const HostFacts& host : run.hosts) {
-        facts[QStringLiteral("host")][host.side] = host.label;
+        facts[QStringLiteral("host")][host.host] = host.label;
         for (auto it = host.facts.cbegin(); it != host.facts.cend(); ++it)
-            facts[it.key()][host.side] = it.value();
+            facts[it.key()][host.host] = it.value();
     }
     for (auto it = facts.cbegin(); it != facts.cend(); ++it) {
         TextTableModel::Row row = {textCell(it.key())};
-        const bool differ = it->size() == 2 && it->first() != it->last();
-        for (const Side side : {Side::Sender, Side::Receiver}) {
-            const QString value = it->value(side, absentText());
+        const bool differ = it->size() == hosts.size() &&
+                            std::any_of(it->cbegin(), it->cend(),
+                                        [&](const QString& value) { return value != it->first(); });
+        for (const HostRef host : hosts) {
+            const QString value = it->value(host, absentText());
             TableCell cell = textCell(value, value);
             cell.strong = differ;
             row.append(cell);
@@ -315,7 +325,7 @@ TableCell acceptedCell(const Axis& axis, const QList<KnobState>& earlier) {
     bool as = true;
     for (const KnobState& state : earlier) {
         if (state.knob != axis.knob || !state.accepted ||
-            (axis.side != Side::Both && axis.side != state.side))
+            (axis.side != Side::Both && axis.side != state.host.side))
             continue;
         if (!accepted.contains(*state.accepted))
             accepted.append(*state.accepted);
@@ -356,7 +366,7 @@ Table knobTable(const Experiment& experiment, const Cell& cell, const QList<Knob
         accepted.strong = !as;
         outcome.icon = icon(as ? "ok" : "warning");
         table.rows.append({textCell(knobTitle(state.knob), state.knob),
-                           textCell(sideName(state.side)), textCell(state.requested), accepted,
+                           textCell(hostName(state.host)), textCell(state.requested), accepted,
                            outcome});
     }
     return table;

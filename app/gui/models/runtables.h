@@ -27,13 +27,13 @@ inline constexpr int kCounterSpread = 3;
 /// everywhere are left out.
 [[nodiscard]] Table counterTable(const StoredRun& run, const QList<CounterRow>& counters);
 /// One row a cell: knob values, n, mean, ±, CV, minimum, maximum of the metric, retransmits, flags.
-[[nodiscard]] Table cellSummaryTable(const StoredRun& run, const QString& metric, Side side);
+[[nodiscard]] Table cellSummaryTable(const StoredRun& run, const QString& metric, HostRef host);
 /// One row an attempt, in the order measured.
 [[nodiscard]] Table sampleTable(const StoredRun& run);
 [[nodiscard]] QStringList sampleHeader(const Experiment& experiment);
 [[nodiscard]] TextTableModel::Row sampleRow(const Experiment& experiment, const QList<Cell>& cells,
                                             const SampleRecord& sample);
-/// One row a fact: what sender and receiver are.
+/// One row a fact, one column a host: what sender and receiver are.
 [[nodiscard]] Table environmentTable(const StoredRun& run);
 /// What is worth knowing about the run: its end, flags, failed attempts; one line each.
 [[nodiscard]] QStringList remarks(const StoredRun& run);

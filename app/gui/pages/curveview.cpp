@@ -11,27 +11,38 @@
 #include <QComboBox>
 #include <QHBoxLayout>
 #include <QLabel>
-#include <QSet>
 #include <QToolTip>
 
 #include <cmath>
+#include <set>
+#include <tuple>
 
 namespace knobscope {
 namespace {
 
-using MetricSides = QMap<QString, QSet<Side>>;
+/// The sample first, then the sides as a whole, then single hosts.
+struct ByWidth {
+    bool operator()(HostRef a, HostRef b) const {
+        const auto key = [](HostRef host) {
+            return std::tuple(host.number > 0, host.side != Side::Whole, host.side, host.number);
+        };
+        return key(a) < key(b);
+    }
+};
+/// Whose figures there are of each metric.
+using MetricHosts = QMap<QString, std::set<HostRef, ByWidth>>;
 
-MetricSides measuredMetrics(const StoredRun& run) {
-    MetricSides metrics;
+MetricHosts measuredMetrics(const StoredRun& run) {
+    MetricHosts metrics;
     for (const SampleRecord& sample : run.samples) {
         for (const Metric& metric : sample.metrics)
-            metrics[metric.name].insert(metric.side);
+            metrics[metric.name].insert(metric.host);
     }
     return metrics;
 }
 
 /// Known metrics in their own order, the rest by name.
-QStringList inReadingOrder(const MetricSides& metrics) {
+QStringList inReadingOrder(const MetricHosts& metrics) {
     QStringList names;
     for (const MetricInfo& info : knownMetrics()) {
         if (metrics.contains(info.name) && !names.contains(info.name))
@@ -44,8 +55,8 @@ QStringList inReadingOrder(const MetricSides& metrics) {
     return names;
 }
 
-QString sideTitle(Side side) {
-    return side == Side::Whole ? CurveView::tr("whole sample") : sideName(side);
+QString hostTitle(HostRef host) {
+    return host.side == Side::Whole ? CurveView::tr("whole sample") : hostName(host);
 }
 
 } // namespace
@@ -132,22 +143,25 @@ void CurveView::fillMetrics() {
 
 void CurveView::fillSides() {
     const QSignalBlocker quiet(m_side);
-    const auto before = m_side->currentData();
-    const QSet<Side> sides =
-        measuredMetrics(*m_run).value(m_metric->currentData().toString(), {Side::Whole});
+    const QString before = m_side->currentText();
+    const MetricHosts metrics = measuredMetrics(*m_run);
+    const auto measured = metrics.constFind(m_metric->currentData().toString());
+    m_hosts.clear();
     m_side->clear();
-    for (const Side side : {Side::Whole, Side::Sender, Side::Receiver}) {
-        if (sides.contains(side))
-            m_side->addItem(sideTitle(side), static_cast<int>(side));
-    }
-    m_side->setCurrentIndex(qMax(0, m_side->findData(before)));
+    if (measured == metrics.cend())
+        m_hosts.append(HostRef());
+    else
+        m_hosts = QList<HostRef>(measured->begin(), measured->end());
+    for (const HostRef host : std::as_const(m_hosts))
+        m_side->addItem(hostTitle(host));
+    m_side->setCurrentIndex(qMax(0, m_side->findText(before)));
     m_side->setEnabled(m_side->count() > 1);
 }
 
 void CurveView::compute() {
     if (!m_run)
         return;
-    m_curves = curvesOf(*m_run, qMax(0, m_axis->currentIndex()), metric(), side());
+    m_curves = curvesOf(*m_run, qMax(0, m_axis->currentIndex()), metric(), host());
     m_note->setText(m_curves ? tr("bars: %1 % confidence interval of the mean")
                                    .arg(numberText(m_curves->level * 100))
                              : m_curves.error().text());
@@ -159,9 +173,8 @@ QString CurveView::metric() const {
     return m_metric->currentData().toString();
 }
 
-Side CurveView::side() const {
-    return m_side->currentIndex() < 0 ? Side::Whole
-                                      : static_cast<Side>(m_side->currentData().toInt());
+HostRef CurveView::host() const {
+    return m_hosts.value(m_side->currentIndex());
 }
 
 void CurveView::changeEvent(QEvent* event) {

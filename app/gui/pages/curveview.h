@@ -13,7 +13,7 @@ class QLabel;
 
 namespace knobscope {
 
-/// The curve of a run with the choice of x axis, metric and side.
+/// The curve of a run with the choice of x axis, metric, and whose figures they are.
 class CurveView : public QWidget {
     Q_OBJECT
 public:
@@ -24,7 +24,7 @@ public:
     [[nodiscard]] const Result<CurveSet>& curves() const { return m_curves; }
 
     [[nodiscard]] QString metric() const;
-    [[nodiscard]] Side side() const;
+    [[nodiscard]] HostRef host() const;
 
 signals:
     /// Another metric or another end is shown.
@@ -47,6 +47,7 @@ private:
     QComboBox* m_axis;
     QComboBox* m_metric;
     QComboBox* m_side;
+    QList<HostRef> m_hosts; ///< in the order of m_side
     QLabel* m_note;
     QCustomPlot* m_plot;
 };

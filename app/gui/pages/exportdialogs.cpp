@@ -3,6 +3,7 @@
 
 #include "app/gui/looks.h"
 #include "app/gui/wizard/experimentpage.h"
+#include "core/report/csvexport.h"
 
 #include <QComboBox>
 #include <QDialogButtonBox>
@@ -177,7 +178,8 @@ CsvDialog::CsvDialog(const QString& suggestedFolder, QWidget* parent)
     auto* browseButton = new QPushButton(tr("&Browse…"), this);
     connect(browseButton, &QPushButton::clicked, this, &CsvDialog::browse);
     auto* text = new QLabel(tr("Writes samples.csv, cells.csv, counters.csv, environment.csv, "
-                               "dictionary.json and experiment.json into the folder."),
+                               "dictionary.json and experiment.json into the folder, of several "
+                               "hosts hosts.csv, and where streams are known streams.csv."),
                             this);
     text->setWordWrap(true);
     auto* form = new QFormLayout(this);
@@ -198,10 +200,9 @@ CsvDialog::CsvDialog(const QString& suggestedFolder, QWidget* parent)
 void CsvDialog::follow() {
     const QDir folder(m_folder->text().trimmed());
     QStringList there;
-    for (const char* name : {"samples.csv", "cells.csv", "counters.csv", "environment.csv",
-                             "dictionary.json", "experiment.json"}) {
-        if (!m_folder->text().trimmed().isEmpty() && folder.exists(QLatin1String(name)))
-            there.append(QLatin1String(name));
+    for (const QString& name : csvFileNames()) {
+        if (!m_folder->text().trimmed().isEmpty() && folder.exists(name))
+            there.append(name);
     }
     setErrorText(m_replaced, there.isEmpty()
                                  ? QString()

@@ -83,7 +83,7 @@ RunPage::RunPage(const AppContext& context, QWidget* parent)
       m_counters(new ResultTable("counters", tr("Counters that moved"), this)),
       m_cells(new ResultTable("cells", tr("Cells"), this)),
       m_samples(new ResultTable("samples", tr("Samples"), this)),
-      m_environment(new ResultTable("environment", tr("Environment of both hosts"), this)),
+      m_environment(new ResultTable("environment", tr("Environment of the hosts"), this)),
       m_remarks(new QPlainTextEdit(this)) {
     setObjectName("runPage");
     m_title->setObjectName("runTitle");
@@ -220,7 +220,7 @@ void RunPage::display(const Content& content) {
 /// The cells are summed up by what the curve shows.
 void RunPage::showCells() {
     if (m_run)
-        m_cells->setTable(cellSummaryTable(*m_run, m_curve->metric(), m_curve->side()));
+        m_cells->setTable(cellSummaryTable(*m_run, m_curve->metric(), m_curve->host()));
 }
 
 void RunPage::setBusy(bool busy) {

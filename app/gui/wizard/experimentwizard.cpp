@@ -156,8 +156,8 @@ QString suggestedName(const Experiment& experiment) {
         knobs.isEmpty() ? testKindTitle(experiment.test.kind)
                         : ExperimentWizard::tr("%1, %2").arg(knobs.join(QStringLiteral(" × ")),
                                                              testKindTitle(experiment.test.kind));
-    const QString sender = experiment.sender.label();
-    const QString receiver = experiment.receiver.label();
+    const QString sender = experiment.sideLabel(Side::Sender);
+    const QString receiver = experiment.sideLabel(Side::Receiver);
     if (sender == receiver)
         return sender.isEmpty() ? what : ExperimentWizard::tr("%1 on %2").arg(what, sender);
     return ExperimentWizard::tr("%1, %2 to %3").arg(what, sender, receiver).left(200);

@@ -23,7 +23,7 @@ HostEditor::HostEditor(Side side, const QString& title, QWidget* parent)
     : QGroupBox(title, parent), m_side(side), m_local(new QRadioButton(tr("This computer"), this)),
       m_remote(new QRadioButton(tr("Over SSH:"), this)), m_ssh(new QLineEdit(this)),
       m_address(new QLineEdit(this)), m_interface(new QLineEdit(this)),
-      m_check(new QPushButton(icon("check"), {}, this)),
+      m_check(new QPushButton(icon("check"), {}, this)), m_further(new QLabel(this)),
       m_sshError(makeErrorLabel(qPrintable(named("SshError")), this)),
       m_addressError(makeErrorLabel(qPrintable(named("AddressError")), this)),
       m_interfaceError(makeErrorLabel(qPrintable(named("InterfaceError")), this)) {
@@ -33,6 +33,8 @@ HostEditor::HostEditor(Side side, const QString& title, QWidget* parent)
     m_address->setObjectName(named("Address"));
     m_interface->setObjectName(named("Interface"));
     m_check->setObjectName(named("Check"));
+    m_further->setObjectName(named("Further"));
+    m_further->hide();
     buildForm();
 
     connect(m_local, &QRadioButton::toggled, this, &HostEditor::chooseLocal);
@@ -73,6 +75,8 @@ void HostEditor::buildForm() {
     form->addRow(m_addressError);
     form->addRow(tr("Interface:"), m_interface);
     form->addRow(m_interfaceError);
+    m_further->setWordWrap(true);
+    form->addRow(m_further);
 }
 
 /// The loopback goes with this computer and nothing else, so it comes and goes with the choice;
@@ -94,6 +98,15 @@ void HostEditor::setHost(const HostSpec& host) {
     m_ssh->setText(host.ssh);
     m_address->setText(host.address);
     m_interface->setText(host.interface);
+}
+
+void HostEditor::setFurther(const QList<HostSpec>& hosts) {
+    QStringList names;
+    for (const HostSpec& host : hosts)
+        names.append(QStringLiteral("%1 (%2)").arg(host.label(), host.address));
+    m_further->setText(
+        tr("and %1 more: %2").arg(hosts.size()).arg(names.join(QStringLiteral(", "))));
+    m_further->setVisible(!hosts.isEmpty());
 }
 
 HostSpec HostEditor::host() const {

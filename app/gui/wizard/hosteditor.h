@@ -12,7 +12,8 @@ class QRadioButton;
 
 namespace knobscope {
 
-/// One host of the experiment: this computer or an SSH name, with test address and interface.
+/// One host of the experiment: this computer or an SSH name, with test address and interface; and
+/// which further hosts its side has, to be seen.
 /// Object names begin with the side: "senderLocal", "senderSsh", "senderAddress"...
 class HostEditor : public QGroupBox {
     Q_OBJECT
@@ -21,6 +22,7 @@ public:
 
     void setHost(const HostSpec& host);
     [[nodiscard]] HostSpec host() const;
+    void setFurther(const QList<HostSpec>& hosts);
     /// Under the field it is about: "ssh", "address", "interface"; an unknown one is the first.
     void setError(const QString& field, const QString& text);
     /// The button says so; it stays enabled, since the focus may be on it.
@@ -42,6 +44,7 @@ private:
     QLineEdit* m_address;
     QLineEdit* m_interface;
     QPushButton* m_check;
+    QLabel* m_further;
     QLabel* m_sshError;
     QLabel* m_addressError;
     QLabel* m_interfaceError;

@@ -14,6 +14,22 @@
 
 namespace knobscope {
 
+namespace {
+
+/// ".address" and "[0].address" are fields of the host that is edited here; what is about one of
+/// the hosts after it says so in the text.
+QString fieldOf(const QString& path, QString& text) {
+    const QString first = QStringLiteral("[0]");
+    const QString rest = path.startsWith(first) ? path.mid(first.size()) : path;
+    if (!rest.startsWith(QLatin1Char('[')))
+        return rest.mid(1);
+    const int index = rest.mid(1, rest.indexOf(QLatin1Char(']')) - 1).toInt();
+    text = HostsPage::tr("Host %1: %2").arg(index + 1).arg(text);
+    return {};
+}
+
+} // namespace
+
 HostsPage::HostsPage(const AppContext& context, QWidget* parent)
     : ExperimentPage(parent), m_context(context), m_name(new QLineEdit(this)),
       m_nameError(makeErrorLabel("nameError", this)),
@@ -68,6 +84,8 @@ void HostsPage::load(const Experiment& experiment) {
     m_name->setText(experiment.name);
     m_sender->setHost(experiment.sender);
     m_receiver->setHost(experiment.receiver);
+    m_sender->setFurther(experiment.moreSenders);
+    m_receiver->setFurther(experiment.moreReceivers);
 }
 
 void HostsPage::store(Experiment& experiment) const {
@@ -86,9 +104,13 @@ void HostsPage::display(const Experiment&, const Problem* own) {
     for (HostEditor* editor : {m_sender, m_receiver}) {
         const QString part =
             editor == m_sender ? QStringLiteral("hosts.sender") : QStringLiteral("hosts.receiver");
-        const bool here = own != nullptr && own->isIn(part);
-        editor->setError(here ? own->path.mid(part.size() + 1) : QString(),
-                         here ? own->text : QString());
+        QString field;
+        QString text;
+        if (own != nullptr && own->isIn(part)) {
+            text = own->text;
+            field = fieldOf(own->path.mid(part.size()), text);
+        }
+        editor->setError(field, text);
     }
 }
 

@@ -21,7 +21,7 @@ PreflightPage::PreflightPage(const AppContext& context, std::function<Experiment
       m_verdict(new QLabel(this)), m_busy(new QProgressBar(this)), m_checks(new CheckList(this)),
       m_again(new QPushButton(icon("check"), tr("Check &again"), this)) {
     setTitle(tr("Preflight"));
-    setSubTitle(tr("Both hosts are asked whether they can do all of it. No traffic is measured, "
+    setSubTitle(tr("All hosts are asked whether they can do all of it. No traffic is measured, "
                    "and every knob that is tried is put back."));
     m_verdict->setObjectName("preflightVerdict");
     m_verdict->setWordWrap(true);

@@ -42,16 +42,16 @@ QString subjectOf(const QString& path) {
 /// The texts are made for files and windows alike; these are the places where the words differ.
 QString inWords(const Experiment& experiment, Problem& problem) {
     QString text = problem.text;
-    for (const Side side : {Side::Sender, Side::Receiver}) {
-        const QString host = QStringLiteral("hosts.") + sideName(side);
-        const HostSpec& spec = experiment.host(side);
+    for (const HostRef which : experiment.hostRefs()) {
+        const QString host = hostPath(which);
+        const HostSpec& spec = experiment.host(which);
         if (problem.path == host && !spec.local && spec.ssh.isEmpty()) {
             problem.path += QStringLiteral(".ssh");
             return QStringLiteral("Give a name that ssh knows, or choose this computer.");
         }
         if (problem.path == host + QStringLiteral(".address") && spec.address.isEmpty())
             return QStringLiteral("Give the address of the %1 in the test network.")
-                .arg(sideName(side));
+                .arg(hostName(which));
         if (problem.path == host + QStringLiteral(".interface") && spec.interface.isEmpty())
             return QStringLiteral("Give the interface that has the test address.");
     }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "cliprocess.h"
+#include "core/model/experimentfile.h"
 #include "core/model/matrix.h"
 #include "db/runrepository.h"
 #include "tests/unit/db/examplerun.h"
@@ -23,6 +24,7 @@ private slots:
     void wrongFilesEndWithTwo();
     void wrongFileEndsTheJsonToo();
     void dryRunShowsThePlanAndChangesNothing();
+    void dryRunShowsEveryHost();
     void dryRunAsJson();
     void unusableDatabaseEndsWithTwo();
     void unreachableHostEndsWithThree();
@@ -174,6 +176,28 @@ void TestCli::dryRunShowsThePlanAndChangesNothing() {
     for (const char* shown : {"Größe", "2 cells", "16K", "128K", "6 samples", "127.0.0.1"})
         QVERIFY2(outcome.out.contains(shown), outcome.out.constData());
     QVERIFY(!QDir(cli.path(QStringLiteral("data"))).exists());
+}
+
+void TestCli::dryRunShowsEveryHost() {
+    const CliProcess cli;
+    QVERIFY(cli.write(QStringLiteral("e.json"), writeExperiment(example::experimentOfSeveral())));
+    const auto outcome = cli.run({"run", "e.json", "--dry-run"});
+    QCOMPARE(outcome.status, 0);
+    const QString text =
+        QString::fromUtf8(outcome.out).replace(QLatin1Char('\n'), u' ').simplified();
+    for (const char* shown :
+         {"Sender 1 host1, address 10.0.0.1, interface test0", "Sender 2 host2, address 10.0.0.2",
+          "Receiver host3,", "Instances sender 1 to receiver, sender 2 to receiver"})
+        QVERIFY2(text.contains(QLatin1String(shown)), outcome.out.constData());
+    const auto json = cli.run({"run", "e.json", "--dry-run", "--json"});
+    QCOMPARE(jsonLines(json.out).value(0)["instances"].toInt(), 2);
+    // A side that does not pair up is refused with its place.
+    QVERIFY(cli.write(QStringLiteral("e.json"),
+                      writeExperiment(example::experimentOfSeveral()).replace("host2", "host3")));
+    const auto refused = cli.run({"run", "e.json", "--dry-run"});
+    QCOMPARE(refused.status, 2);
+    QVERIFY2(refused.err.contains("hosts.receiver.ssh: \"host3\" is the host of hosts.sender[1]"),
+             refused.err.constData());
 }
 
 void TestCli::dryRunAsJson() {

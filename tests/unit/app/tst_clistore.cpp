@@ -5,6 +5,7 @@
 #include "tests/unit/db/examplerun.h"
 
 #include <QJsonArray>
+#include <QRegularExpression>
 #include <QTest>
 
 using namespace knobscope;
@@ -25,6 +26,7 @@ private slots:
     void listsAndShowsRuns();
     void listsAsJson();
     void showsAsJson();
+    void showsEveryHost();
     void fitsTheTerminal_data();
     void fitsTheTerminal();
     void lostOutputIsToldOf();
@@ -233,6 +235,51 @@ void TestCliStore::showsAsJson() {
     QCOMPARE(run["counters"].toArray().size(), 2);
     QVERIFY(run["counters"][0]["least"]["cell"].toInt() >= 1);
     QCOMPARE(run["counters"][0]["means"].toArray().size(), 6);
+}
+
+void TestCliStore::showsEveryHost() {
+    const CliProcess cli;
+    {
+        const auto runs = RunRepository::open(cli.path(QStringLiteral("r.db")));
+        const Experiment experiment = example::experimentOfSeveral();
+        const auto run = (*runs)->createRun(experiment, expandMatrix(experiment));
+        QVERIFY(run);
+        for (const HostRef host : experiment.hostRefs())
+            QVERIFY((*runs)->addHostFacts(
+                *run, HostFacts{host, experiment.host(host).label(), {{"kernel", "6.9"}}}));
+        QVERIFY((*runs)->addSample(*run, example::sampleOfSeveral(0, 0, 0)));
+        QVERIFY((*runs)->addSample(*run, example::sampleOfSeveral(0, 1, 1)));
+    }
+    QVERIFY(cli.run({"runs", "--db", "r.db"}).out.contains("host1, host2 → host3"));
+    const auto shown = cli.run({"show", "1", "--db", "r.db"});
+    QCOMPARE(shown.status, 0);
+    const QString text = QString::fromUtf8(shown.out);
+    static const QRegularExpression lines[] = {
+        QRegularExpression("Sender 1 +host1\n"),
+        QRegularExpression("Sender 2 +host2\n"),
+        QRegularExpression("Receiver +host3\n"),
+        QRegularExpression("Kernel \\(sender 2\\) +6.9"),
+        QRegularExpression("sender 1 +host1 +64K/4K +401 +- +12.5"),
+        QRegularExpression("sender 2 +host2 +64K/4K +402 +- +25"),
+        QRegularExpression("TcpOutSegs +sender +snmp +3000")};
+    for (const QRegularExpression& line : lines)
+        QVERIFY2(line.match(text).hasMatch(), qPrintable(line.pattern() + " in\n" + text));
+    QCOMPARE(text.count(QStringLiteral("TcpOutSegs")), 1); // the sum; --json has each host
+
+    const auto json = cli.run({"show", "1", "--db", "r.db", "--json"});
+    const QJsonObject run = QJsonDocument::fromJson(json.out).object();
+    QCOMPARE(run["hosts"].toArray().size(), 3);
+    QCOMPARE(run["hosts"][1]["number"].toInt(), 2);
+    QVERIFY(run["hosts"][2]["number"].isNull());
+    QCOMPARE(run["host_cells"].toArray().size(), 2);
+    QCOMPARE(run["host_cells"][1]["host"].toString(), QStringLiteral("host2"));
+    QCOMPARE(run["host_cells"][1]["means"]["cpu_percent"].toDouble(), 25.0);
+    QMap<int, double> segments; // by number
+    for (const QJsonValue& counter : run["counters"].toArray()) {
+        if (counter["counter"] == QStringLiteral("TcpOutSegs"))
+            segments[counter["number"].toInt()] = counter["most"]["mean"].toDouble();
+    }
+    QCOMPARE(segments, (QMap<int, double>{{0, 3000}, {1, 1000}, {2, 2000}}));
 }
 
 void TestCliStore::fitsTheTerminal_data() {

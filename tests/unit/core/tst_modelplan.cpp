@@ -154,8 +154,8 @@ void TestModelPlan::givesHostSettingsToEachSide() {
     experiment.receiver = {local, local ? QString() : "host2", "10.0.0.2", receiverInterface};
     experiment.axes << Axis{knob, static_cast<Side>(side), {KnobValue(qint64{1500})}};
     QStringList found;
-    for (const SideSetting& setting : hostSettings(experiment, expandMatrix(experiment)[0])) {
-        found << sideName(setting.side);
+    for (const HostSetting& setting : hostSettings(experiment, expandMatrix(experiment)[0])) {
+        found << hostName(setting.host);
         QCOMPARE(setting.knob, knob);
         QVERIFY(setting.value == KnobValue(qint64{1500}));
     }

@@ -52,7 +52,7 @@ void addCounter(SampleRecord& sample, Side side, const QString& name, qint64 del
 
 const CounterRow* findRow(const QList<CounterRow>& rows, Side side, const QString& name) {
     const auto row = std::find_if(rows.begin(), rows.end(), [&](const CounterRow& candidate) {
-        return candidate.side == side && candidate.name == name;
+        return candidate.host == side && candidate.name == name;
     });
     return row == rows.end() ? nullptr : &*row;
 }
@@ -68,6 +68,7 @@ private slots:
     void choosesScale();
     void leavesOutFailedAndUnmeasured();
     void namesSidesInLabels();
+    void drawsOneHostOfSeveral();
     void refusesWhatTheRunHasNot();
     void joinsSeveralSeriesAxes();
     void findsTheNaturalX();
@@ -166,6 +167,27 @@ void TestReport::namesSidesInLabels() {
     run.experiment.axes << axis("window", Side::Receiver, {"64K"});
     QCOMPARE(curvesOf(run, 1, "throughput_mbit_s")->xLabel,
              QStringLiteral("Window of the sender (bytes)"));
+}
+
+void TestReport::drawsOneHostOfSeveral() {
+    StoredRun run = sampleRun();
+    for (SampleRecord& sample : run.samples)
+        sample.metrics << Metric{{Side::Sender, 2}, "cpu_percent", 50};
+    const auto curves = curvesOf(run, 1, "cpu_percent", {Side::Sender, 2});
+    QVERIFY(curves);
+    QCOMPARE(curves->yLabel, QStringLiteral("CPU of sender 2 (%)"));
+    QCOMPARE(*curves->series[0].points[0].summary.mean, 50.0);
+    const auto absent = curvesOf(run, 1, "cpu_percent", {Side::Sender, 1});
+    QVERIFY(!absent);
+    QVERIFY(absent.error().message.contains("of sender 1"));
+    // Counters of hosts are told apart, and from their sum.
+    addCounter(run.samples[0], Side::Sender, "x", 3);
+    run.samples[0].deltas << CounterDelta{{Side::Sender, 2}, "snmp", "x", 2};
+    QStringList rows;
+    for (const CounterRow& row : countersThatMoved(run))
+        rows << hostName(row.host);
+    rows.sort();
+    QCOMPARE(rows, QStringList({"sender", "sender 2"}));
 }
 
 void TestReport::refusesWhatTheRunHasNot() {

@@ -111,6 +111,9 @@ private slots:
     void replacesFilesWhole();
     void keepsToTheCLocale();
     void refusesFoldersItCannotMake();
+    void hostsHaveRowsOfTheirOwn();
+    void streamsHaveRows();
+    void filesOfAnotherRunGo();
     void exportsAnEmptyRun();
 
 private:
@@ -190,7 +193,7 @@ void TestReportExport::writesCountersAndFacts() {
     QCOMPARE(at(counters, 2, "both_window"), QStringLiteral("auto"));
     const auto facts = readCsv(path("environment.csv"));
     QCOMPARE(facts.size(), 3);
-    QCOMPARE(facts[1], QStringList({"sender", "host1", "cpu.model", "A, \"B\""}));
+    QCOMPARE(facts[1], QStringList({"sender", "host1", "cpu.model", "A, \"B\"", ""}));
 }
 
 void TestReportExport::describesEveryColumn() {
@@ -293,6 +296,128 @@ void TestReportExport::refusesFoldersItCannotMake() {
         QVERIFY2(!paths, qPrintable(folder));
         QCOMPARE(paths.error().code, Error::Code::Storage);
     }
+}
+
+namespace {
+
+/// The small run with a second sender and streams.
+StoredRun runOfSeveral() {
+    StoredRun run = smallRun();
+    run.experiment.moreSenders = {{false, "host3", "10.77.0.3", "test0"}};
+    run.hosts[0].host = {Side::Sender, 1};
+    run.hosts << HostFacts{{Side::Sender, 2}, "host3", {{"kernel", "6.2"}}};
+    for (SampleRecord& sample : run.samples) {
+        sample.knobs[0].host = {Side::Sender, 1};
+        sample.knobs << KnobState{{Side::Sender, 2}, kLimit, "16384", "8192", "1", "adjusted", {}};
+        if (!sample.measured())
+            continue;
+        for (int number = 1; number <= 2; ++number) {
+            sample.metrics << Metric{{Side::Sender, number}, "throughput_mbit_s", 100.0 * number}
+                           << Metric{{Side::Sender, number}, "cpu_percent", 10.0 * number};
+            sample.deltas << CounterDelta{{Side::Sender, number}, "snmp", "TcpOutSegs", number};
+        }
+        sample.metrics << Metric{Side::Receiver, "cpu_percent", 77};
+        StreamFigures stream;
+        stream.instance = 2;
+        stream.number = 3;
+        stream.sends = true;
+        stream.bytesSent = 5000000000;
+        stream.elapsedSeconds = 1.5;
+        stream.retransmits = 0;
+        stream.congestionControl = QStringLiteral("cubic");
+        sample.streams[{Side::Sender, 2}] = {stream};
+        stream.datagrams = DatagramFigures{10, 9, 1, 0, 0, 2.5};
+        stream.retransmits.reset();
+        sample.streams[Side::Receiver] = {stream};
+    }
+    return run;
+}
+
+} // namespace
+
+void TestReportExport::hostsHaveRowsOfTheirOwn() {
+    QVERIFY(exportCsv(runOfSeveral(), m_folder->path()));
+    const auto hosts = readCsv(path("hosts.csv"));
+    QCOMPARE(hosts.size(), 1 + 3 * 3); // three hosts of three measured samples
+    QCOMPARE(at(hosts, 1, "order"), QStringLiteral("1"));
+    QCOMPARE(at(hosts, 1, "both_window"), QStringLiteral("65536"));
+    QCOMPARE(at(hosts, 2, "side"), QStringLiteral("sender"));
+    QCOMPARE(at(hosts, 2, "host"), QStringLiteral("2"));
+    QCOMPARE(at(hosts, 2, "name"), QStringLiteral("host3"));
+    QCOMPARE(at(hosts, 2, "throughput_mbit_s"), QStringLiteral("200"));
+    QCOMPARE(at(hosts, 2, "cpu_percent"), QStringLiteral("20"));
+    QCOMPARE(at(hosts, 2, QLatin1String(kLimit) + "_accepted"), QStringLiteral("8192"));
+    QCOMPARE(at(hosts, 2, QLatin1String(kLimit) + "_status"), QStringLiteral("adjusted"));
+    // All of the traffic goes through the only receiver.
+    QCOMPARE(at(hosts, 3, "side"), QStringLiteral("receiver"));
+    QCOMPARE(at(hosts, 3, "host"), QString());
+    QCOMPARE(at(hosts, 3, "throughput_mbit_s"), QStringLiteral("0.1"));
+    QCOMPARE(at(hosts, 3, "cpu_percent"), QStringLiteral("77"));
+    QCOMPARE(at(hosts, 3, QLatin1String(kLimit) + "_accepted"), QString());
+
+    const auto samples = readCsv(path("samples.csv"));
+    QCOMPARE(samples.size(), 5); // one row a repeat, as ever
+    QCOMPARE(samples[0].filter("throughput_mbit_s"), QStringList{"throughput_mbit_s"});
+    QCOMPARE(at(samples, 1, "sender_cpu_percent"), QStringLiteral("12.5"));
+    const QString accepted = QStringLiteral("sender_") + kLimit + QStringLiteral("_accepted");
+    QCOMPARE(at(samples, 1, accepted), QStringLiteral("16384; 8192"));
+    const auto counters = readCsv(path("counters.csv"));
+    QCOMPARE(counters.size(), 1 + 3 * 3);
+    QCOMPARE(at(counters, 1, "host"), QString());
+    QCOMPARE(at(counters, 1, "delta"), QStringLiteral("5000000000"));
+    QCOMPARE(at(counters, 3, "host"), QStringLiteral("2"));
+    QCOMPARE(at(counters, 3, "delta"), QStringLiteral("2"));
+    const auto facts = readCsv(path("environment.csv"));
+    QCOMPARE(facts.last(), QStringList({"sender", "host3", "kernel", "6.2", "2"}));
+}
+
+void TestReportExport::streamsHaveRows() {
+    const auto paths = exportCsv(runOfSeveral(), m_folder->path());
+    QVERIFY(paths);
+    QVERIFY(paths->contains(path("streams.csv")));
+    QCOMPARE(csvFileNames().size(), paths->size());
+    const auto rows = readCsv(path("streams.csv"));
+    QCOMPARE(rows.size(), 1 + 2 * 3);
+    QCOMPARE(at(rows, 2, "side"), QStringLiteral("receiver"));
+    QCOMPARE(at(rows, 2, "host"), QString());
+    QCOMPARE(at(rows, 2, "retransmits"), QString()); // not known: not 0
+    QCOMPARE(at(rows, 2, "datagrams_lost"), QStringLiteral("1"));
+    QCOMPARE(at(rows, 2, "jitter_us"), QStringLiteral("2.5"));
+    QCOMPARE(at(rows, 1, "order"), QStringLiteral("1"));
+    QCOMPARE(at(rows, 1, "host"), QStringLiteral("2"));
+    QCOMPARE(at(rows, 1, "instance"), QStringLiteral("2"));
+    QCOMPARE(at(rows, 1, "stream"), QStringLiteral("3"));
+    QCOMPARE(at(rows, 1, "sends"), QStringLiteral("1"));
+    QCOMPARE(at(rows, 1, "bytes_sent"), QStringLiteral("5000000000"));
+    QCOMPARE(at(rows, 1, "elapsed_s"), QStringLiteral("1.5"));
+    QCOMPARE(at(rows, 1, "retransmits"), QStringLiteral("0"));
+    QCOMPARE(at(rows, 1, "congestion_control"), QStringLiteral("cubic"));
+    for (const char* unknown : {"transactions", "tcpi_rtt", "mss", "datagrams_sent", "jitter_us"})
+        QCOMPARE(at(rows, 1, unknown), QString());
+    QFile file(path("dictionary.json"));
+    QVERIFY(file.open(QIODevice::ReadOnly));
+    const QJsonObject dictionary = QJsonDocument::fromJson(file.readAll()).object();
+    for (const char* table : {"streams.csv", "hosts.csv"}) {
+        QStringList described;
+        for (const QJsonValue& column : dictionary[QLatin1String(table)].toArray()) {
+            described << column["column"].toString();
+            QVERIFY2(!column["description"].toString().isEmpty(), qPrintable(described.last()));
+        }
+        QCOMPARE(described, readCsv(path(table)).value(0));
+        QCOMPARE(QSet<QString>(described.begin(), described.end()).size(), described.size());
+    }
+}
+
+void TestReportExport::filesOfAnotherRunGo() {
+    QVERIFY(exportCsv(runOfSeveral(), m_folder->path()));
+    QVERIFY(QFile::exists(path("hosts.csv")) && QFile::exists(path("streams.csv")));
+    QVERIFY(exportCsv(smallRun(), m_folder->path()));
+    QVERIFY(!QFile::exists(path("hosts.csv")) && !QFile::exists(path("streams.csv")));
+    // A folder that stands in the way stays, and is an error.
+    QVERIFY(QDir().mkdir(path("streams.csv")));
+    const auto paths = exportCsv(smallRun(), m_folder->path());
+    QVERIFY(!paths);
+    QVERIFY2(paths.error().text().contains("streams.csv"), qPrintable(paths.error().text()));
 }
 
 void TestReportExport::exportsAnEmptyRun() {

@@ -2,9 +2,10 @@
 #include "agents/protocol/histogram.h"
 #include "core/model/knobcatalogue.h"
 #include "core/model/metrics.h"
-#include "core/run/sampleresult.h"
+#include "core/run/intervals.h"
 #include "core/run/sidemetrics.h"
 #include "core/run/trafficsetup.h"
+#include "toldsample.h"
 
 #include <QTest>
 

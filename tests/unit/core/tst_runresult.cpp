@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
-#include "core/run/sampleresult.h"
+#include "core/run/counterdeltas.h"
+#include "core/run/intervals.h"
 #include "core/run/trafficsetup.h"
+#include "toldsample.h"
 
 #include <QTest>
 

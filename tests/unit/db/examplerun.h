@@ -33,6 +33,39 @@ inline QDateTime time(qint64 ms) {
     return QDateTime::fromMSecsSinceEpoch(ms, Qt::UTC);
 }
 
+/// One stream that knows everything, one that knows as little as can be.
+inline QList<StreamFigures> streams() {
+    StreamFigures full;
+    full.instance = 2;
+    full.number = 1;
+    full.sends = true;
+    full.bytesSent = 123456789012;
+    full.bytesReceived = 7;
+    full.sendCalls = 1883789;
+    full.receiveCalls = 1;
+    full.elapsedSeconds = 2.000125;
+    full.transactions = 99;
+    full.sndbufInitial = 16384;
+    full.rcvbufInitial = 131072;
+    full.sndbufFinal = 4194304;
+    full.rcvbufFinal = 6291456;
+    full.rcvlowat = 65536;
+    full.mss = 1448;
+    full.retransmits = 0;
+    full.congestionWindow = 10;
+    full.roundTripUs = 120;
+    full.roundTripVariationUs = 15;
+    full.leastRoundTripUs = 80;
+    full.pathMtu = 1500;
+    full.deliveryBytesPerSecond = 117'000'000;
+    full.localPort = 40001;
+    full.congestionControl = QStringLiteral("cubic");
+    full.datagrams = DatagramFigures{100, 90, 10, 3, 2, 12.5};
+    StreamFigures bare;
+    bare.number = 2;
+    return {full, bare};
+}
+
 /// A measured sample of cell `cell`; `order` makes it differ from others.
 inline SampleRecord sample(int cell, int block, int order) {
     SampleRecord s;
@@ -80,7 +113,43 @@ inline SampleRecord sample(int cell, int block, int order) {
                   SeriesPoint{0.2, 942.125, 0, std::nullopt, 54.5, 3.0}}},
                 {Side::Receiver,
                  {SeriesPoint{0.1, 0, 7, {}, {}, {}}, SeriesPoint{0.2, 3, 1.0 / 3, {}, {}, {}}}}};
+    s.streams = {{Side::Sender, streams()}, {Side::Receiver, streams().mid(1)}};
     return s;
+}
+
+/// The same of two senders and a receiver.
+inline SampleRecord sampleOfSeveral(int cell, int block, int order) {
+    SampleRecord s = sample(cell, block, order);
+    s.knobs.clear();
+    s.deltas.insert(
+        1, CounterDelta{Side::Sender, QStringLiteral("snmp"), QStringLiteral("TcpOutSegs"), 3000});
+    s.streams = {{Side::Receiver, streams()}};
+    for (int number = 1; number <= 2; ++number) {
+        const HostRef host(Side::Sender, number);
+        s.knobs.append(KnobState{host, QStringLiteral("sysctl:net.ipv4.tcp_sack"),
+                                 QStringLiteral("0"), QStringLiteral("0"), QStringLiteral("1"),
+                                 QStringLiteral("applied"), QString()});
+        s.metrics.append(Metric{host, QStringLiteral("throughput_mbit_s"), 400.0 + number});
+        s.metrics.append(Metric{host, QStringLiteral("cpu_percent"), 12.5 * number});
+        s.deltas.append(CounterDelta{host, QStringLiteral("snmp"), QStringLiteral("TcpOutSegs"),
+                                     1000 * number});
+        s.presentCounters[host][QStringLiteral("snmp")] = {QStringLiteral("TcpOutSegs")};
+        s.streams[host] = streams().mid(number - 1, 1);
+    }
+    return s;
+}
+
+/// Its experiment.
+inline Experiment experimentOfSeveral() {
+    Experiment e = experiment();
+    const auto remote = [](const char* name, int number) {
+        return HostSpec{false, QString::fromLatin1(name), QStringLiteral("10.0.0.%1").arg(number),
+                        QStringLiteral("test0")};
+    };
+    e.sender = remote("host1", 1);
+    e.moreSenders = {remote("host2", 2)};
+    e.receiver = remote("host3", 3);
+    return e;
 }
 
 inline SampleRecord failedAttempt(int cell, int block, int order) {

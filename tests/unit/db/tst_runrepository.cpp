@@ -21,6 +21,7 @@ private slots:
     void keepsTheExperimentVerbatim();
     void keepsAnExperimentWithoutAxes();
     void keepsSamples();
+    void keepsFiguresOfEveryHost();
     void keepsFailedAttempts();
     void keepsTheOrderMeasured();
     void storesOnlyWhatIsKnown();
@@ -137,6 +138,34 @@ void TestRunRepository::keepsSamples() {
     QVERIFY(back.presentCounters == sample.presentCounters);
     QVERIFY(back.series == sample.series);
     QVERIFY(back.distributions == sample.distributions);
+    QVERIFY(back.streams == sample.streams);
+}
+
+void TestRunRepository::keepsFiguresOfEveryHost() {
+    const Experiment experiment = example::experimentOfSeveral();
+    const qint64 run = newRun(experiment);
+    SampleRecord sample = example::sampleOfSeveral(0, 0, 0);
+    QVERIFY(m_runs->addSample(run, sample));
+    for (const HostRef host : experiment.hostRefs())
+        QVERIFY(m_runs->addHostFacts(
+            run, HostFacts{host, experiment.host(host).label(), {{"kernel", hostName(host)}}}));
+    reopen();
+    const auto stored = m_runs->loadRun(run);
+    QVERIFY2(stored, stored ? "" : qPrintable(stored.error().text()));
+    QVERIFY(stored->experiment == experiment);
+    QCOMPARE(stored->info.sender, QStringLiteral("host1, host2"));
+    QCOMPARE(stored->info.receiver, QStringLiteral("host3"));
+    const SampleRecord& back = stored->samples.first();
+    QVERIFY(back.knobs == sample.knobs);
+    QVERIFY(back.metrics == sample.metrics);
+    QVERIFY(back.deltas == sample.deltas);
+    QVERIFY(back.presentCounters == sample.presentCounters);
+    QVERIFY(back.streams == sample.streams);
+    QCOMPARE(back.metric(QStringLiteral("throughput_mbit_s"), {Side::Sender, 2}), 402.0);
+    QCOMPARE(stored->hosts.size(), 3);
+    QCOMPARE(stored->hosts[1].host, HostRef(Side::Sender, 2));
+    QCOMPARE(stored->hosts[1].label, QStringLiteral("host2"));
+    QCOMPARE(stored->hosts[1].facts.value("kernel"), QStringLiteral("sender 2"));
 }
 
 void TestRunRepository::keepsFailedAttempts() {
@@ -194,10 +223,10 @@ void TestRunRepository::keepsHostFacts() {
     auto stored = m_runs->loadRun(run);
     QVERIFY(stored);
     QCOMPARE(stored->hosts.size(), 2);
-    QCOMPARE(stored->hosts[0].side, Side::Sender);
+    QCOMPARE(stored->hosts[0].host, HostRef(Side::Sender));
     QCOMPARE(stored->hosts[0].label, sender.label);
     QCOMPARE(stored->hosts[0].facts, sender.facts);
-    QCOMPARE(stored->hosts[1].side, Side::Receiver);
+    QCOMPARE(stored->hosts[1].host, HostRef(Side::Receiver));
     QVERIFY(stored->hosts[1].facts.isEmpty());
 
     sender.facts["kernel"] = QStringLiteral("6.12");
@@ -373,10 +402,21 @@ void TestRunRepository::namesDamage_data() {
                             << QStringLiteral("sample 1: its sender series");
     QTest::newRow("empty series") << QByteArray("UPDATE series SET data = x''")
                                   << QStringLiteral("series");
-    QTest::newRow("side") << QByteArray("UPDATE metric SET side = 9 WHERE side = 2")
-                          << QStringLiteral("sample 1: unknown side");
+    for (const int side : {-1, 4, 7, 70, 1000000})
+        QTest::addRow("side %d", side) << QByteArray("UPDATE metric SET side = % WHERE side = 2")
+                                              .replace('%', QByteArray::number(side))
+                                       << QStringLiteral("sample 1: unknown side");
+    QTest::newRow("host that the experiment has not")
+        << QByteArray("UPDATE metric SET side = 9 WHERE side = 2")
+        << QStringLiteral("sample 1: the experiment has no sender 2");
+    QTest::newRow("series of one host")
+        << QByteArray("UPDATE series SET side = 5 WHERE side = 2") << QStringLiteral("sample 1: ");
     QTest::newRow("host side") << QByteArray("UPDATE run_host SET side = 77")
                                << QStringLiteral("host 1");
+    QTest::newRow("host number") << QByteArray("UPDATE run_host SET side = 6")
+                                 << QStringLiteral("no receiver 1");
+    QTest::newRow("streams") << QByteArray("UPDATE stream_figures SET data = x'0101'")
+                             << QStringLiteral("sample 1: the streams of its sender");
     QTest::newRow("metric name") << QByteArray("DELETE FROM name WHERE text = 'cpu_percent'")
                                  << QStringLiteral("name");
     QTest::newRow("counter") << QByteArray("DELETE FROM counter WHERE name = 'TcpInSegs'")
