@@ -15,8 +15,6 @@ namespace knobscope::agent {
 
 namespace {
 
-constexpr double kLook = 0.1; ///< waiting calls look this often whether the test has ended
-
 /// A request carries its number, as much of it as fits, and the response brings it back: an answer
 /// that comes too late is not taken for that to a later request.
 class Number {
@@ -178,8 +176,8 @@ void answerDatagramRequests(Stream& stream, Course& course, const Setup& setup,
     const std::size_t expected = buffers.receive.size();
     // Room for the token that opened the stream and may come again.
     buffers.receive.resize(std::max(expected, kProofBytes) + 1);
-    setTimeouts(socket, kLook);
     bool first = true;
+    // The conductor shuts the socket down when the client has ended or the test is aborted.
     while (!course.peerDone()) {
         if (course.aborted())
             failAborted();
