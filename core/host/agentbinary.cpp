@@ -3,10 +3,14 @@
 
 #include <QCoreApplication>
 #include <QCryptographicHash>
+#include <QDateTime>
 #include <QDir>
 #include <QFile>
 #include <QFileInfo>
 #include <QRegularExpression>
+
+#include <map>
+#include <mutex>
 
 namespace knobscope {
 
@@ -31,6 +35,30 @@ QList<QFileInfo> listAgents(const QStringList& folders) {
         }
     }
     return found;
+}
+
+/// A file's SHA-256, in hex; empty when it cannot be read. Kept for the life of the program: hosts
+/// are reached by the dozen, and each wants it.
+QByteArray hashOf(const QFileInfo& entry) {
+    struct Known {
+        qint64 size = 0;
+        QDateTime changed;
+        QByteArray sha256;
+    };
+    static std::mutex mutex;
+    static std::map<QString, Known> files;
+    const std::scoped_lock lock(mutex);
+    Known& known = files[entry.absoluteFilePath()];
+    // A program that is built anew is another file with another time.
+    const QDateTime changed = std::max(entry.lastModified(), entry.metadataChangeTime());
+    if (known.sha256.isEmpty() || known.size != entry.size() || known.changed != changed) {
+        QFile file(entry.absoluteFilePath());
+        QCryptographicHash hash(QCryptographicHash::Sha256);
+        if (!file.open(QIODevice::ReadOnly) || !hash.addData(&file) || file.size() == 0)
+            return {};
+        known = {entry.size(), changed, hash.result().toHex()};
+    }
+    return known.sha256;
 }
 
 Error noAgents(const QStringList& folders) {
@@ -58,14 +86,13 @@ QStringList agentFolders() {
 Result<QList<AgentBinary>> findAgents(const QStringList& folders) {
     QList<AgentBinary> agents;
     for (const QFileInfo& entry : listAgents(folders)) {
-        QFile file(entry.absoluteFilePath());
-        QCryptographicHash hash(QCryptographicHash::Sha256);
-        if (!file.open(QIODevice::ReadOnly) || !hash.addData(&file) || file.size() == 0)
-            return fail(Error::Code::HostUnusable,
-                        QStringLiteral("cannot read the agent program %1").arg(file.fileName()),
-                        file.errorString());
-        agents << AgentBinary{entry.fileName().mid(kPrefix.size()), file.fileName(), file.size(),
-                              hash.result().toHex()};
+        const QByteArray sha256 = hashOf(entry);
+        if (sha256.isEmpty())
+            return fail(
+                Error::Code::HostUnusable,
+                QStringLiteral("cannot read the agent program %1").arg(entry.absoluteFilePath()));
+        agents << AgentBinary{entry.fileName().mid(kPrefix.size()), entry.absoluteFilePath(),
+                              entry.size(), sha256};
     }
     if (agents.isEmpty())
         return tl::unexpected<Error>(noAgents(folders));
