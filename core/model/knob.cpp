@@ -21,17 +21,25 @@ QString shown(const QString& text) {
 /// Names as users write them that belong to families: what they are short of.
 Error unknownKnob(const QString& name) {
     const KnobCatalogue& catalogue = knobCatalogue();
-    for (const KnobFamily& family : catalogue.families) {
-        if (name.startsWith(family.prefix)) {
-            const bool sysctl = family.prefix == QLatin1String("sysctl:");
-            return {Error::Code::BadInput,
-                    QStringLiteral("\"%1\" is not a well-formed knob name.").arg(shown(name)),
-                    sysctl ? QStringLiteral("Write it like sysctl:net.ipv4.tcp_rmem.")
-                           : QStringLiteral("Write it like feature:tso.")};
-        }
-    }
     const QStringList known = knownKnobNames();
     QString near = nearestWord(name, known);
+    for (const KnobFamily& family : catalogue.families) {
+        if (!name.startsWith(family.prefix))
+            continue;
+        if (family.isOpen())
+            return {
+                Error::Code::BadInput,
+                QStringLiteral("\"%1\" is not a well-formed knob name.").arg(shown(name)),
+                (near.isEmpty() ? QString() : QStringLiteral("Did you mean \"%1\"? ").arg(near)) +
+                    QStringLiteral("Write it like %1.").arg(family.example)};
+        if (near.isEmpty()) {
+            const QStringList members = known.filter(
+                QRegularExpression(QLatin1Char('^') + QRegularExpression::escape(family.prefix)));
+            return {Error::Code::BadInput,
+                    QStringLiteral("There is no knob \"%1\".").arg(shown(name)),
+                    QStringLiteral("There are %1.").arg(wordList(members))};
+        }
+    }
     if (near.isEmpty()) {
         // "tcp_rmem" and "net.ipv4.tcp_rmem" lack their beginning.
         for (const QString& candidate : known) {
@@ -49,8 +57,13 @@ Error unknownKnob(const QString& name) {
         if (entry.info.scope == KnobScope::Test)
             words << entry.info.name;
     }
-    words << QStringLiteral("sysctl:NAME") << QStringLiteral("link:mtu")
-          << QStringLiteral("link:txqueuelen") << QStringLiteral("feature:NAME");
+    // The members of a family are told to who has begun with its name.
+    for (const KnobFamily& family : catalogue.families) {
+        if (family.isOpen())
+            words << family.prefix + family.member;
+        else if (!words.contains(family.prefix + QLatin1String("...")))
+            words << family.prefix + QLatin1String("...");
+    }
     return {Error::Code::BadInput, QStringLiteral("There is no knob \"%1\".").arg(shown(name)),
             QStringLiteral("Knobs are %1.").arg(wordList(words))};
 }
@@ -80,7 +93,8 @@ QString whatItTakes(const KnobEntry& knob) {
         base = QStringLiteral("a range of ports such as 40000-40100");
         break;
     case ValueKind::Text:
-        return QStringLiteral("printable text of up to 1000 characters");
+        return knob.form.isEmpty() ? QStringLiteral("printable text of up to 1000 characters")
+                                   : knob.form;
     }
     return knob.words.isEmpty() ? base : base + QStringLiteral(", or ") + wordList(knob.words);
 }
@@ -110,7 +124,11 @@ bool takesValue(const KnobEntry& knob, const KnobValue& value) {
     case ValueKind::Text:
         return !value.text.isEmpty() && value.text.size() <= 1000 &&
                std::all_of(value.text.begin(), value.text.end(),
-                           [](QChar c) { return c.isPrint(); });
+                           [](QChar c) { return c.isPrint(); }) &&
+               (knob.pattern.isEmpty() ||
+                QRegularExpression(QRegularExpression::anchoredPattern(knob.pattern))
+                    .match(value.text)
+                    .hasMatch());
     }
     return false;
 }

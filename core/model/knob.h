@@ -27,8 +27,8 @@ struct KnobInfo {
     bool sizes = false;         ///< values are byte sizes: shown with K and M, log2 axis
 };
 
-/// Knob named in an experiment file. Host knobs: sysctl:NAME, link:mtu, link:txqueuelen,
-/// feature:NAME. An unknown name is BadInput that says what is near it.
+/// Knob named in an experiment file: "window", "link:mtu", "sysctl:net.ipv4.tcp_rmem". An unknown
+/// name is BadInput that says what is near it.
 [[nodiscard]] Result<KnobInfo> knobInfo(const QString& name);
 
 /// Checks one value against what the knob can take at all (a window is a size or auto; nodelay is

@@ -34,23 +34,26 @@ ValueKind kindFromName(const QString& name) {
 }
 
 /// "sysctl:net.ipv4.tcp_rmem" → "tcp_rmem"; the common beginnings say nothing to a reader.
-QString titleOf(const QString& name) {
-    QString title = name.section(QLatin1Char(':'), 1);
+/// `pattern` has %1 for the member's name; empty: the name alone.
+QString titleOf(const QString& name, const QString& pattern) {
+    const QString title = name.section(QLatin1Char(':'), 1);
+    if (name.startsWith(QLatin1String("sysfs:")))
+        return title.section(QLatin1Char('/'), -1);
     for (const char* prefix : {"net.ipv4.", "net.ipv6.", "net.core.", "net."}) {
         if (title.startsWith(QLatin1String(prefix)))
             return title.mid(static_cast<qsizetype>(qstrlen(prefix)));
     }
-    return title;
+    return pattern.isEmpty() ? title : pattern.arg(title);
 }
 
-/// What `object` leaves out stays as in `base`.
-KnobEntry entryFrom(const QJsonObject& object, const KnobEntry& base) {
+/// What `object` leaves out stays as in `base`; its title is made from `title`.
+KnobEntry entryFrom(const QJsonObject& object, const KnobEntry& base, const QString& title) {
     KnobEntry entry = base;
     KnobInfo& info = entry.info;
     info.name = object[QLatin1String("name")].toString(info.name);
     info.scope =
         object[QLatin1String("scope")] == QLatin1String("host") ? KnobScope::Host : KnobScope::Test;
-    info.title = object[QLatin1String("title")].toString(titleOf(info.name));
+    info.title = object[QLatin1String("title")].toString(titleOf(info.name, title));
     info.unit = object[QLatin1String("unit")].toString(info.unit);
     info.help = object[QLatin1String("help")].toString(info.help);
     info.bothSidesOnly = object[QLatin1String("both")].toBool();
@@ -63,7 +66,24 @@ KnobEntry entryFrom(const QJsonObject& object, const KnobEntry& base) {
     entry.tests = stringList(object[QLatin1String("tests")]);
     entry.aliases = stringList(object[QLatin1String("aliases")]);
     entry.covers = object[QLatin1String("covers")].toString();
+    entry.pattern = object[QLatin1String("pattern")].toString();
+    entry.form = object[QLatin1String("form")].toString();
+    entry.mechanism = object[QLatin1String("mechanism")].toString(entry.mechanism);
+    entry.trap = object[QLatin1String("trap")].toString(entry.trap);
+    entry.rank = object[QLatin1String("rank")].toInt(entry.rank);
+    entry.hostWide = object[QLatin1String("wide")].toBool(entry.hostWide);
     return entry;
+}
+
+KnobFamily familyFrom(const QJsonObject& object) {
+    KnobFamily family;
+    family.prefix = object[QLatin1String("prefix")].toString();
+    family.names = object[QLatin1String("names")].toString();
+    family.member = object[QLatin1String("member")].toString();
+    family.example = object[QLatin1String("example")].toString();
+    family.title = object[QLatin1String("title")].toString();
+    family.entry = entryFrom(object, {}, {});
+    return family;
 }
 
 KnobCatalogue loadCatalogue() {
@@ -76,31 +96,47 @@ KnobCatalogue loadCatalogue() {
         qFatal("The knob catalogue is broken: %s", qPrintable(error.errorString()));
 
     KnobCatalogue catalogue;
-    for (const QJsonValue& value : root[QLatin1String("families")].toArray()) {
-        const QJsonObject object = value.toObject();
-        catalogue.families << KnobFamily{object[QLatin1String("prefix")].toString(),
-                                         entryFrom(object, {})};
-    }
+    for (const QJsonValue& value : root[QLatin1String("families")].toArray())
+        catalogue.families << familyFrom(value.toObject());
     for (const QJsonValue& value : root[QLatin1String("knobs")].toArray()) {
         const QJsonObject object = value.toObject();
-        KnobEntry base;
+        KnobFamily base;
         for (const KnobFamily& family : catalogue.families) {
             if (object[QLatin1String("name")].toString().startsWith(family.prefix))
-                base = family.entry;
+                base = family;
         }
-        catalogue.knobs << entryFrom(object, base);
+        catalogue.knobs << entryFrom(object, base.entry, base.title);
     }
     return catalogue;
 }
 
-/// Names below /proc/sys and feature names. Never a path that leaves its folder.
-bool wellFormedMember(const QString& prefix, const QString& member) {
-    static const QRegularExpression sysctl(
-        QStringLiteral("\\A[A-Za-z0-9_-]+([./][A-Za-z0-9_@:-]+)+\\z"));
-    static const QRegularExpression feature(QStringLiteral("\\A[a-z0-9]+([-_][a-z0-9]+)*\\z"));
-    if (member.size() > 128)
+/// Whether a name belongs to an open family. Never a path that leaves its folder.
+bool wellFormedMember(const KnobFamily& family, const QString& member) {
+    constexpr qsizetype kLongest = 128;
+    constexpr qsizetype kLongestPath = 512;
+    const bool path = family.prefix == QLatin1String("sysfs:");
+    if (!family.isOpen() || member.size() > (path ? kLongestPath : kLongest))
         return false;
-    return (prefix == QLatin1String("sysctl:") ? sysctl : feature).match(member).hasMatch();
+    const QStringList parts = member.split(QLatin1Char('/'));
+    if (parts.contains(QLatin1String("..")) || parts.contains(QLatin1String(".")))
+        return false;
+    return QRegularExpression(QRegularExpression::anchoredPattern(family.names))
+        .match(member)
+        .hasMatch();
+}
+
+/// As sysctl(8): the first separator tells which of the two it is, and the other one then stands
+/// for itself ("net/ipv4/conf/eth0.1/mtu" is "net.ipv4.conf.eth0/1.mtu").
+QString canonicalSysctl(QString member) {
+    const auto isSeparator = [](QChar c) { return c == QLatin1Char('.') || c == QLatin1Char('/'); };
+    const auto first = std::find_if(member.cbegin(), member.cend(), isSeparator);
+    if (first == member.cend() || *first == QLatin1Char('.'))
+        return member;
+    for (QChar& c : member) {
+        if (isSeparator(c))
+            c = c == QLatin1Char('.') ? QLatin1Char('/') : QLatin1Char('.');
+    }
+    return member;
 }
 
 } // namespace
@@ -111,23 +147,16 @@ const KnobCatalogue& knobCatalogue() {
 }
 
 QString canonicalKnobName(const QString& name) {
-    const QString prefix = QStringLiteral("sysctl:");
-    if (name.startsWith(prefix)) {
-        QString member = name.mid(prefix.size());
-        // As sysctl(8): the first separator tells which of the two it is, and the other one then
-        // stands for itself ("net/ipv4/conf/eth0.1/mtu" is "net.ipv4.conf.eth0/1.mtu").
-        const auto isSeparator = [](QChar c) {
-            return c == QLatin1Char('.') || c == QLatin1Char('/');
-        };
-        const auto first = std::find_if(member.cbegin(), member.cend(), isSeparator);
-        if (first == member.cend() || *first == QLatin1Char('.'))
-            return name;
-        for (QChar& c : member) {
-            if (isSeparator(c))
-                c = c == QLatin1Char('.') ? QLatin1Char('/') : QLatin1Char('.');
-        }
-        return prefix + member;
-    }
+    const QString prefix = name.section(QLatin1Char(':'), 0, 0) + QLatin1Char(':');
+    const QString member = name.mid(prefix.size());
+    if (prefix == QLatin1String("sysctl:"))
+        return prefix + canonicalSysctl(member);
+    if (prefix == QLatin1String("sysfs:") && member.startsWith(QLatin1String("/sys/")))
+        return prefix + member.mid(5);
+    if (prefix == QLatin1String("module:")) // as modprobe: both stand for the same module
+        return prefix +
+               member.section(QLatin1Char('/'), 0, 0).replace(QLatin1Char('-'), QLatin1Char('_')) +
+               member.mid(member.section(QLatin1Char('/'), 0, 0).size());
     for (const KnobEntry& entry : knobCatalogue().knobs) {
         if (entry.aliases.contains(name))
             return entry.info.name;
@@ -157,11 +186,11 @@ std::optional<KnobEntry> findKnob(const QString& wanted) {
     }
     for (const KnobFamily& family : catalogue.families) {
         if (!name.startsWith(family.prefix) ||
-            !wellFormedMember(family.prefix, name.mid(family.prefix.size())))
+            !wellFormedMember(family, name.mid(family.prefix.size())))
             continue;
         KnobEntry entry = family.entry;
         entry.info.name = name;
-        entry.info.title = titleOf(name);
+        entry.info.title = titleOf(name, family.title);
         return entry;
     }
     return std::nullopt;
