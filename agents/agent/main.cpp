@@ -118,8 +118,9 @@ int recoverKnobs() {
         const std::string knob =
             report.name + (report.interface.empty() ? "" : " of " + report.interface);
         if (!report.restored)
-            std::printf("NOT restored: %s should be %s: %s\n", knob.c_str(),
-                        report.original.c_str(), report.error.c_str());
+            std::printf("NOT restored: %s should be %s: %s%s%s\n", knob.c_str(),
+                        report.original.c_str(), report.error.c_str(),
+                        report.command.empty() ? "" : "; by hand: ", report.command.c_str());
         else
             std::printf("restored: %s is %s again%s\n", knob.c_str(), report.original.c_str(),
                         report.changed_by_other ? " (somebody else had changed it meanwhile)" : "");

@@ -15,7 +15,7 @@
 namespace knobscope::protocol {
 
 KNOBSCOPE_WIRE_FORM(UndoReport, name, interface, original, found, now, restored, changed_by_other,
-                    interface_gone, error)
+                    interface_gone, error, command, note)
 KNOBSCOPE_WIRE_FORM(HelloParams, protocol, run, group, lease_seconds)
 KNOBSCOPE_WIRE_FORM(HelloResult, protocol, version, build, hostname, kernel, arch, uid, pid,
                     guardian_pid, cpus, machine_id, recovered)
@@ -23,10 +23,12 @@ KNOBSCOPE_WIRE_FORM(ClaimParams, hold)
 KNOBSCOPE_WIRE_FORM(InterfaceParams, interface)
 KNOBSCOPE_WIRE_FORM(Environment, facts, interfaces)
 KNOBSCOPE_WIRE_FORM(Snapshot, time_ns, counters)
-KNOBSCOPE_WIRE_FORM(KnobTarget, name, interface)
+KNOBSCOPE_WIRE_FORM(KnobCommands, get, set, restore, timeout_seconds)
+KNOBSCOPE_WIRE_FORM(KnobTarget, name, interface, commands)
 KNOBSCOPE_WIRE_FORM(KnobReading, name, value, error)
-KNOBSCOPE_WIRE_FORM(KnobSetting, name, interface, value)
-KNOBSCOPE_WIRE_FORM(KnobOutcome, name, interface, original, requested, accepted, status, error)
+KNOBSCOPE_WIRE_FORM(KnobSetting, name, interface, value, commands)
+KNOBSCOPE_WIRE_FORM(KnobOutcome, name, interface, original, requested, accepted, status, error,
+                    note)
 KNOBSCOPE_WIRE_FORM(TrafficConfig, kind, direction, seconds, warmup_seconds, interval_seconds,
                     limit_bytes, limit_transactions, streams, threads, message_size, receive_size,
                     request_size, response_size, burst, pace, rate, close, timeout_seconds, window,

@@ -74,6 +74,8 @@ struct UndoReport {
     bool changed_by_other = false; ///< found differs from what the agent had set
     bool interface_gone = false;   ///< not restored now; it will be once the interface is there
     std::string error;             ///< why not, when not restored
+    std::string command;           ///< what a person can type to do it, when not restored
+    std::string note;              ///< worth saying all the same: the link has not come back
 };
 void to_json(Json& j, const UndoReport& value);
 void from_json(const Json& j, UndoReport& value);
@@ -119,7 +121,8 @@ void to_json(Json& j, const InterfaceParams& value);
 void from_json(const Json& j, InterfaceParams& value);
 
 /// What a host is: facts by dotted name ("kernel", "cpu.model", "nic.driver", "nic.firmware",
-/// "link.mtu", "feature.tso", "coalesce.rx-usecs", "ring.rx", "sysctl.net.ipv4.tcp_rmem", ...).
+/// "processes.irqbalance", "ssh.interface", "sysctl.net.ipv4.tcp_rmem", and the knobs of the
+/// interface: "link.mtu", "feature.tso", "coalesce.rx-usecs", "ring.rx", "qdisc.root", ...).
 /// A fact that the host does not tell is absent.
 struct Environment {
     std::map<std::string, std::string> facts;
@@ -140,11 +143,23 @@ struct Snapshot {
 void to_json(Json& j, const Snapshot& value);
 void from_json(const Json& j, Snapshot& value);
 
-/// A host knob by its name in the experiment file: "sysctl:NAME", "link:mtu", "link:txqueuelen",
-/// "feature:NAME". `interface` is the test interface, used by link: and feature: knobs.
+/// Command lines of a user's own knob, "command:NAME". The guardian runs them with /bin/sh -c, with
+/// VALUE (to set, or to put back) and INTERFACE in the environment.
+struct KnobCommands {
+    std::string get; ///< prints the value; it is taken as it is, without the line break at its end
+    std::string set;
+    std::string restore;         ///< puts VALUE back; empty: as `set`
+    double timeout_seconds = 10; ///< of one of them, at most 60; then it is killed and has failed
+};
+void to_json(Json& j, const KnobCommands& value);
+void from_json(const Json& j, KnobCommands& value);
+
+/// A host knob by its name in the experiment file: "sysctl:NAME", "coalesce:rx-usecs", "link:mtu",
+/// "feature:NAME"... `interface` is the test interface, used by the knobs that belong to one.
 struct KnobTarget {
     std::string name;
     std::string interface;
+    std::optional<KnobCommands> commands = {}; ///< of a command: knob only
 };
 void to_json(Json& j, const KnobTarget& value);
 void from_json(const Json& j, KnobTarget& value);
@@ -161,6 +176,7 @@ struct KnobSetting {
     std::string name;
     std::string interface;
     std::string value;
+    std::optional<KnobCommands> commands = {}; ///< of a command: knob only
 };
 void to_json(Json& j, const KnobSetting& value);
 void from_json(const Json& j, KnobSetting& value);
@@ -173,9 +189,11 @@ struct KnobOutcome {
     std::string requested;
     std::optional<std::string> accepted; ///< read back after all were set
     /// "applied" (accepted is what was asked), "unchanged" (it was so already),
-    /// "adjusted" (the host took another value), "rejected" (see error; the host kept its value)
+    /// "adjusted" (the host has another value; the note says so when it is the one it had before),
+    /// "rejected" (see error; the host kept its value)
     std::string status;
     std::string error;
+    std::string note; ///< worth saying, whatever the status: the link has not come back
 };
 void to_json(Json& j, const KnobOutcome& value);
 void from_json(const Json& j, KnobOutcome& value);
@@ -296,7 +314,7 @@ struct StreamResult {
     std::optional<std::int64_t> rcvbuf_initial;
     std::optional<std::int64_t> sndbuf_final;
     std::optional<std::int64_t> rcvbuf_final;
-    std::optional<std::int64_t> rcvlowat; ///< SO_RCVLOWAT in force at the end
+    std::optional<std::int64_t> rcvlowat;          ///< SO_RCVLOWAT in force at the end
     std::optional<std::int64_t> mss;               ///< TCP_MAXSEG read back at the end
     std::optional<std::string> congestion_control; ///< in force
     std::map<std::string, std::int64_t> tcp_info;  ///< fields of struct tcp_info without "tcpi_"

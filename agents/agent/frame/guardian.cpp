@@ -190,7 +190,7 @@ Json Guardian::carryOut(const Request& request) {
             m_claim.ask();
         result = Json::object();
     } else if (request.method == method::kKnobRead) {
-        result = KnobKeeper::read(paramsAs<std::vector<protocol::KnobTarget>>(request));
+        result = m_keeper.read(paramsAs<std::vector<protocol::KnobTarget>>(request));
     } else if (request.method == method::kKnobApply) {
         m_claim.ask();
         result = m_keeper.apply(paramsAs<std::vector<protocol::KnobSetting>>(request));

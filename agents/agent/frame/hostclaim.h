@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "agents/agent/frame/uniquefd.h"
+#include "agents/agent/uniquefd.h"
 
 #include <string>
 

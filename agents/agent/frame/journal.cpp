@@ -65,11 +65,17 @@ std::string headerLine(const JournalContent& content) {
 }
 
 Json setRecord(const TouchedKnob& knob) {
-    return {{"set", knob.knob.name},
-            {"interface", knob.knob.interface},
-            {"original", knob.original},
-            {"previous", knob.previous},
-            {"value", knob.value}};
+    Json record{{"set", knob.knob.name},
+                {"interface", knob.knob.interface},
+                {"original", knob.original},
+                {"previous", knob.previous},
+                {"value", knob.value}};
+    // Without them nobody could put it back.
+    if (knob.knob.commands)
+        record["commands"] = *knob.knob.commands;
+    if (knob.companion)
+        record["companion"] = true;
+    return record;
 }
 
 Json gotRecord(const KnobTarget& knob, const std::string& accepted) {
@@ -97,9 +103,14 @@ void readRecord(const Json& line, std::vector<TouchedKnob>& knobs) {
     const auto known = std::find_if(knobs.begin(), knobs.end(),
                                     [&](const TouchedKnob& knob) { return knob.is(target); });
     if (line.contains("set")) {
-        TouchedKnob knob{target, line.at("original").get<std::string>(),
+        TouchedKnob knob{target,
+                         line.at("original").get<std::string>(),
                          line.at("previous").get<std::string>(),
-                         line.at("value").get<std::string>(), std::nullopt};
+                         line.at("value").get<std::string>(),
+                         std::nullopt,
+                         line.value("companion", false)};
+        if (line.contains("commands"))
+            knob.knob.commands = line["commands"].get<protocol::KnobCommands>();
         if (known == knobs.end())
             knobs.push_back(std::move(knob));
         else

@@ -30,6 +30,8 @@ struct TouchedKnob {
     std::string previous;                ///< just before the last set
     std::string value;                   ///< asked for in the last set
     std::optional<std::string> accepted; ///< read back after it; absent: the agent died before
+    /// Not set by the agent: another knob may have moved it, and both are put back together.
+    bool companion = false;
 
     [[nodiscard]] bool is(const protocol::KnobTarget& other) const {
         return knob.name == other.name && knob.interface == other.interface;

@@ -3,7 +3,7 @@
 
 #include "agents/agent/engine/engine.h"
 #include "agents/agent/frame/rpc.h"
-#include "agents/agent/frame/uniquefd.h"
+#include "agents/agent/uniquefd.h"
 
 #include <chrono>
 #include <functional>

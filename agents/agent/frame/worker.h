@@ -4,7 +4,7 @@
 #include "agents/agent/frame/lines.h"
 #include "agents/agent/frame/rpc.h"
 #include "agents/agent/frame/trafficsession.h"
-#include "agents/agent/frame/uniquefd.h"
+#include "agents/agent/uniquefd.h"
 
 #include <chrono>
 #include <functional>

@@ -3,19 +3,17 @@
 
 #include "agents/agent/error.h"
 #include "agents/agent/kernel/ethtool.h"
-#include "agents/agent/kernel/ethtoolnetlink.h"
+#include "agents/agent/kernel/ethtoolsettings.h"
+#include "agents/agent/kernel/knobs.h"
 #include "agents/agent/kernel/rtlink.h"
 #include "agents/agent/kernel/snapshot.h"
 #include "agents/agent/kernel/textfile.h"
 
+#include <algorithm>
+
 namespace knobscope::agent {
 
 namespace {
-
-void putNumber(Facts& facts, const char* name, const std::optional<std::uint64_t>& value) {
-    if (value)
-        facts[name] = std::to_string(*value);
-}
 
 /// /sys shows the interfaces of the namespace in which it was mounted, which may be another one:
 /// believe it only when the interface has the same number there.
@@ -27,9 +25,6 @@ std::optional<std::string> readOwnSysfs(const LinkInfo& link, const std::string&
 }
 
 void addLinkFacts(const LinkInfo& link, Facts& facts) {
-    putNumber(facts, "link.mtu", link.mtu);
-    putNumber(facts, "link.txqueuelen", link.txqueuelen);
-    putNumber(facts, "link.gso_max_size", link.gso_max_size);
     putFact(facts, "link.qdisc", link.qdisc);
     if (link.carrier)
         facts["link.carrier"] = *link.carrier ? "up" : "down";
@@ -81,6 +76,19 @@ void attempt(Part part) {
     }
 }
 
+/// Every knob that does not depend on the host, as it is now: "qdisc:root" is "qdisc.root".
+void addKnobFacts(const std::string& interface, Facts& facts) {
+    KnobHost host;
+    for (const std::string& name : knobNames()) {
+        std::string fact = name;
+        std::replace(fact.begin(), fact.end(), ':', '.');
+        if (fact.ends_with('.') || facts.contains(fact) ||
+            knobNeedsInterface(name) == interface.empty() || isEthtoolSetting(name))
+            continue;
+        attempt([&] { putFact(facts, fact, readKnob(host, {name, interface})); });
+    }
+}
+
 } // namespace
 
 void addInterfaceFacts(const std::string& interface, Facts& facts) {
@@ -89,19 +97,17 @@ void addInterfaceFacts(const std::string& interface, Facts& facts) {
     attempt([&] {
         const EthtoolIoctl ethtool(interface);
         addNicFacts(ethtool, facts);
-        Facts settings;
-        try {
-            settings = EthtoolNetlink(interface).settings();
-        } catch (const NetlinkError&) {
-            settings = ethtool.settings();
-        }
-        facts.merge(settings);
+        facts.merge(ethtoolFacts(interface));
+        for (const auto& [name, on] : ethtool.privateFlags())
+            facts["private." + name] = on ? "on" : "off";
     });
+    addKnobFacts(interface, facts);
 }
 
 protocol::Environment readEnvironment(const std::string& interface) {
     protocol::Environment environment;
     addHostFacts(environment.facts);
+    addKnobFacts({}, environment.facts);
     attempt([&] { environment.interfaces = linkNames(); });
     if (!interface.empty())
         addInterfaceFacts(interface, environment.facts);

@@ -10,9 +10,12 @@ namespace knobscope::agent {
 
 using Facts = std::map<std::string, std::string>;
 
-/// Facts of the host: kernel, os, cpu.*, numa.nodes, memory.total_kb, clocksource, sysctl.*.
+/// Facts of the host: kernel, os, cpu.*, numa.nodes, memory.total_kb, clocksource, sysctl.*;
+/// processes.NAME ("running", "not running") of programs that move knobs by themselves;
+/// ssh.interface, which carries the SSH connection of this agent.
 void addHostFacts(Facts& facts);
-/// Facts of the interface: nic.*, link.*, feature.*, coalesce.*, ring.*, channels.*, pause.*.
+/// Facts of the interface: nic.*, private.*, and its knobs ("link:mtu" is link.mtu): link.*,
+/// feature.*, coalesce.*, ring.*, channels.*, pause.*, rss.*, qdisc.root, rps.*, irq.affinity...
 void addInterfaceFacts(const std::string& interface, Facts& facts);
 
 /// Nothing and empty texts are no facts.

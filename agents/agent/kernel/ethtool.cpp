@@ -20,30 +20,9 @@ namespace {
 /// No driver has so many; a larger answer is not believed.
 constexpr std::uint32_t kMaxStrings = 65536;
 
-/// A request with a tail of varying length, 8-byte aligned.
-template<typename Header>
-class Tailed {
-public:
-    explicit Tailed(std::size_t tail_bytes) : m_words((sizeof(Header) + tail_bytes + 7) / 8) {}
-    Header* operator->() { return reinterpret_cast<Header*>(m_words.data()); }
-    void* data() { return m_words.data(); }
-    [[nodiscard]] const char* tail() const {
-        return reinterpret_cast<const char*>(m_words.data()) + sizeof(Header);
-    }
-    char* tail() { return reinterpret_cast<char*>(m_words.data()) + sizeof(Header); }
-
-private:
-    std::vector<std::uint64_t> m_words;
-};
-
 template<std::size_t N>
 std::string fixedText(const char (&text)[N]) {
     return std::string(text, ::strnlen(text, N));
-}
-
-void putNonZero(std::map<std::string, std::string>& facts, const char* name, std::uint32_t value) {
-    if (value != 0)
-        facts[name] = std::to_string(value);
 }
 
 } // namespace
@@ -84,7 +63,7 @@ int EthtoolIoctl::call(void* request) const {
 }
 
 std::vector<std::string> EthtoolIoctl::strings(std::uint32_t set) const {
-    Tailed<ethtool_sset_info> info(sizeof(std::uint32_t));
+    EthtoolTailed<ethtool_sset_info> info(sizeof(std::uint32_t));
     info->cmd = ETHTOOL_GSSET_INFO;
     info->sset_mask = std::uint64_t{1} << set;
     std::uint32_t count = 0;
@@ -93,7 +72,7 @@ std::vector<std::string> EthtoolIoctl::strings(std::uint32_t set) const {
     std::memcpy(&count, info.tail(), sizeof count);
     if (count == 0 || count > kMaxStrings)
         return {};
-    Tailed<ethtool_gstrings> names(std::size_t{count} * ETH_GSTRING_LEN);
+    EthtoolTailed<ethtool_gstrings> names(std::size_t{count} * ETH_GSTRING_LEN);
     names->cmd = ETHTOOL_GSTRINGS;
     names->string_set = set;
     names->len = count;
@@ -114,7 +93,7 @@ std::optional<std::map<std::string, std::uint64_t>> EthtoolIoctl::statistics() c
     // The number of counters can grow between the calls (queues come and go); the kernel then
     // writes no more than it is told, or refuses. Room for twice as many covers kernels that
     // do not look at the length.
-    Tailed<ethtool_stats> request(names.size() * 2 * sizeof(std::uint64_t));
+    EthtoolTailed<ethtool_stats> request(names.size() * 2 * sizeof(std::uint64_t));
     request->cmd = ETHTOOL_GSTATS;
     request->n_stats = static_cast<std::uint32_t>(names.size());
     if (call(request.data()) < 0 || request->n_stats == 0)
@@ -135,7 +114,7 @@ std::optional<EthtoolIoctl::Driver> EthtoolIoctl::driver() const {
 
 EthtoolIoctl::Link EthtoolIoctl::link() const {
     // Link mode masks follow the header; the first call asks how long they are.
-    Tailed<ethtool_link_settings> request(3 * 127 * sizeof(std::uint32_t));
+    EthtoolTailed<ethtool_link_settings> request(3 * 127 * sizeof(std::uint32_t));
     request->cmd = ETHTOOL_GLINKSETTINGS;
     if (call(request.data()) < 0 || request->link_mode_masks_nwords >= 0)
         return {};
@@ -154,50 +133,36 @@ EthtoolIoctl::Link EthtoolIoctl::link() const {
     return link;
 }
 
-std::map<std::string, std::string> EthtoolIoctl::settings() const {
-    std::map<std::string, std::string> facts;
-    ethtool_coalesce coalesce{};
-    coalesce.cmd = ETHTOOL_GCOALESCE;
-    if (call(&coalesce) >= 0) {
-        putNonZero(facts, "coalesce.rx-usecs", coalesce.rx_coalesce_usecs);
-        putNonZero(facts, "coalesce.rx-frames", coalesce.rx_max_coalesced_frames);
-        putNonZero(facts, "coalesce.tx-usecs", coalesce.tx_coalesce_usecs);
-        putNonZero(facts, "coalesce.tx-frames", coalesce.tx_max_coalesced_frames);
-        if (coalesce.use_adaptive_rx_coalesce)
-            facts["coalesce.adaptive-rx"] = "on";
-        if (coalesce.use_adaptive_tx_coalesce)
-            facts["coalesce.adaptive-tx"] = "on";
+std::vector<std::pair<std::string, bool>> EthtoolIoctl::privateFlags() const {
+    const std::vector<std::string> names = strings(ETH_SS_PRIV_FLAGS);
+    ethtool_value request{ETHTOOL_GPFLAGS, 0};
+    std::vector<std::pair<std::string, bool>> flags;
+    if (names.empty() || call(&request) < 0)
+        return flags;
+    for (std::size_t i = 0; i < names.size() && i < 32; ++i)
+        flags.emplace_back(names[i], (request.data >> i & 1) != 0);
+    return flags;
+}
+
+int EthtoolIoctl::setPrivateFlag(const std::string& name, bool on) const {
+    const std::vector<std::string> names = strings(ETH_SS_PRIV_FLAGS);
+    ethtool_value request{ETHTOOL_GPFLAGS, 0};
+    if (const int result = call(&request); result < 0)
+        return -result;
+    for (std::size_t i = 0; i < names.size() && i < 32; ++i) {
+        const std::uint32_t bit = std::uint32_t{1} << i;
+        if (names[i] == name)
+            request.data = on ? request.data | bit : request.data & ~bit;
     }
-    ethtool_ringparam ring{};
-    ring.cmd = ETHTOOL_GRINGPARAM;
-    if (call(&ring) >= 0) {
-        putNonZero(facts, "ring.rx", ring.rx_pending);
-        putNonZero(facts, "ring.tx", ring.tx_pending);
-        putNonZero(facts, "ring.rx-max", ring.rx_max_pending);
-        putNonZero(facts, "ring.tx-max", ring.tx_max_pending);
-    }
-    ethtool_channels channels{};
-    channels.cmd = ETHTOOL_GCHANNELS;
-    if (call(&channels) >= 0) {
-        putNonZero(facts, "channels.rx", channels.rx_count);
-        putNonZero(facts, "channels.tx", channels.tx_count);
-        putNonZero(facts, "channels.other", channels.other_count);
-        putNonZero(facts, "channels.combined", channels.combined_count);
-    }
-    ethtool_pauseparam pause{};
-    pause.cmd = ETHTOOL_GPAUSEPARAM;
-    if (call(&pause) >= 0) {
-        facts["pause.autoneg"] = pause.autoneg ? "on" : "off";
-        facts["pause.rx"] = pause.rx_pause ? "on" : "off";
-        facts["pause.tx"] = pause.tx_pause ? "on" : "off";
-    }
-    return facts;
+    request.cmd = ETHTOOL_SPFLAGS;
+    const int result = call(&request);
+    return result < 0 ? -result : 0;
 }
 
 Features EthtoolIoctl::features() const {
     const auto names = strings(ETH_SS_FEATURES);
     const std::size_t blocks = (names.size() + 31) / 32;
-    Tailed<ethtool_gfeatures> request(blocks * sizeof(ethtool_get_features_block));
+    EthtoolTailed<ethtool_gfeatures> request(blocks * sizeof(ethtool_get_features_block));
     request->cmd = ETHTOOL_GFEATURES;
     request->size = static_cast<std::uint32_t>(blocks);
     const int result = call(request.data());
@@ -236,7 +201,7 @@ void EthtoolIoctl::setFeatures(const std::map<std::string, bool>& changes) const
         if (change->second)
             bits[i / 32].requested |= bit;
     }
-    Tailed<ethtool_sfeatures> request(blocks * sizeof(ethtool_set_features_block));
+    EthtoolTailed<ethtool_sfeatures> request(blocks * sizeof(ethtool_set_features_block));
     request->cmd = ETHTOOL_SFEATURES;
     request->size = static_cast<std::uint32_t>(blocks);
     std::memcpy(request.tail(), bits.data(), blocks * sizeof(ethtool_set_features_block));

@@ -7,9 +7,27 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace knobscope::agent {
+
+/// A request of ethtool's ioctl with a tail of varying length.
+template<typename Header>
+class EthtoolTailed {
+public:
+    explicit EthtoolTailed(std::size_t tail_bytes)
+        : m_words((sizeof(Header) + tail_bytes + 7) / 8) {}
+    Header* operator->() { return reinterpret_cast<Header*>(m_words.data()); }
+    void* data() { return m_words.data(); }
+    [[nodiscard]] const char* tail() const {
+        return reinterpret_cast<const char*>(m_words.data()) + sizeof(Header);
+    }
+    char* tail() { return reinterpret_cast<char*>(m_words.data()) + sizeof(Header); }
+
+private:
+    std::vector<std::uint64_t> m_words; // for the alignment
+};
 
 /// ethtool's ioctls, for one interface: statistics, driver, link, and settings of kernels that
 /// lack ethtool netlink. Throws AgentError(kKnob) only where it says so.
@@ -32,17 +50,20 @@ public:
     [[nodiscard]] std::optional<std::map<std::string, std::uint64_t>> statistics() const;
     [[nodiscard]] std::optional<Driver> driver() const;
     [[nodiscard]] Link link() const;
-    /// As EthtoolNetlink::settings(). A driver fills in zero for what it does not have, so zero
-    /// coalescing values are left out.
-    [[nodiscard]] std::map<std::string, std::string> settings() const;
-
     [[nodiscard]] Features features() const;                            ///< throws
     void setFeatures(const std::map<std::string, bool>& changes) const; ///< throws
 
-private:
-    /// ioctl's result, or the negative errno.
+    /// Private flags of the driver, in its order; none when it has none.
+    [[nodiscard]] std::vector<std::pair<std::string, bool>> privateFlags() const;
+    /// 0, or the errno.
+    int setPrivateFlag(const std::string& name, bool on) const;
+
+    /// One request as linux/ethtool.h has it: ioctl's result, or the negative errno.
     int call(void* request) const;
+    /// Names of a string set (ETH_SS_...); none when the device has no such set.
     [[nodiscard]] std::vector<std::string> strings(std::uint32_t set) const;
+
+private:
     int m_fd = -1;
     std::string m_interface;
 };

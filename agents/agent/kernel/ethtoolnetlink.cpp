@@ -2,58 +2,15 @@
 #include "agents/agent/kernel/ethtoolnetlink.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <linux/ethtool_netlink.h>
 #include <linux/genetlink.h>
 #include <linux/netlink.h>
+#include <set>
 
 namespace knobscope::agent {
 
 namespace {
-
-/// One setting of an answer: attribute, fact, and whether it is a switch rather than a number.
-struct Setting {
-    int command;
-    int attribute;
-    const char* name;
-    bool is_switch = false;
-};
-constexpr std::array kSettings{
-    Setting{ETHTOOL_MSG_COALESCE_GET, ETHTOOL_A_COALESCE_RX_USECS, "coalesce.rx-usecs"},
-    Setting{ETHTOOL_MSG_COALESCE_GET, ETHTOOL_A_COALESCE_RX_MAX_FRAMES, "coalesce.rx-frames"},
-    Setting{ETHTOOL_MSG_COALESCE_GET, ETHTOOL_A_COALESCE_RX_USECS_IRQ, "coalesce.rx-usecs-irq"},
-    Setting{ETHTOOL_MSG_COALESCE_GET, ETHTOOL_A_COALESCE_RX_MAX_FRAMES_IRQ,
-            "coalesce.rx-frames-irq"},
-    Setting{ETHTOOL_MSG_COALESCE_GET, ETHTOOL_A_COALESCE_TX_USECS, "coalesce.tx-usecs"},
-    Setting{ETHTOOL_MSG_COALESCE_GET, ETHTOOL_A_COALESCE_TX_MAX_FRAMES, "coalesce.tx-frames"},
-    Setting{ETHTOOL_MSG_COALESCE_GET, ETHTOOL_A_COALESCE_TX_USECS_IRQ, "coalesce.tx-usecs-irq"},
-    Setting{ETHTOOL_MSG_COALESCE_GET, ETHTOOL_A_COALESCE_TX_MAX_FRAMES_IRQ,
-            "coalesce.tx-frames-irq"},
-    Setting{ETHTOOL_MSG_COALESCE_GET, ETHTOOL_A_COALESCE_STATS_BLOCK_USECS,
-            "coalesce.stats-block-usecs"},
-    Setting{ETHTOOL_MSG_COALESCE_GET, ETHTOOL_A_COALESCE_USE_ADAPTIVE_RX, "coalesce.adaptive-rx",
-            true},
-    Setting{ETHTOOL_MSG_COALESCE_GET, ETHTOOL_A_COALESCE_USE_ADAPTIVE_TX, "coalesce.adaptive-tx",
-            true},
-    Setting{ETHTOOL_MSG_COALESCE_GET, ETHTOOL_A_COALESCE_USE_CQE_MODE_TX, "coalesce.cqe-mode-tx",
-            true},
-    Setting{ETHTOOL_MSG_COALESCE_GET, ETHTOOL_A_COALESCE_USE_CQE_MODE_RX, "coalesce.cqe-mode-rx",
-            true},
-    Setting{ETHTOOL_MSG_RINGS_GET, ETHTOOL_A_RINGS_RX, "ring.rx"},
-    Setting{ETHTOOL_MSG_RINGS_GET, ETHTOOL_A_RINGS_RX_MINI, "ring.rx-mini"},
-    Setting{ETHTOOL_MSG_RINGS_GET, ETHTOOL_A_RINGS_RX_JUMBO, "ring.rx-jumbo"},
-    Setting{ETHTOOL_MSG_RINGS_GET, ETHTOOL_A_RINGS_TX, "ring.tx"},
-    Setting{ETHTOOL_MSG_RINGS_GET, ETHTOOL_A_RINGS_RX_MAX, "ring.rx-max"},
-    Setting{ETHTOOL_MSG_RINGS_GET, ETHTOOL_A_RINGS_TX_MAX, "ring.tx-max"},
-    Setting{ETHTOOL_MSG_CHANNELS_GET, ETHTOOL_A_CHANNELS_RX_COUNT, "channels.rx"},
-    Setting{ETHTOOL_MSG_CHANNELS_GET, ETHTOOL_A_CHANNELS_TX_COUNT, "channels.tx"},
-    Setting{ETHTOOL_MSG_CHANNELS_GET, ETHTOOL_A_CHANNELS_OTHER_COUNT, "channels.other"},
-    Setting{ETHTOOL_MSG_CHANNELS_GET, ETHTOOL_A_CHANNELS_COMBINED_COUNT, "channels.combined"},
-    Setting{ETHTOOL_MSG_PAUSE_GET, ETHTOOL_A_PAUSE_AUTONEG, "pause.autoneg", true},
-    Setting{ETHTOOL_MSG_PAUSE_GET, ETHTOOL_A_PAUSE_RX, "pause.rx", true},
-    Setting{ETHTOOL_MSG_PAUSE_GET, ETHTOOL_A_PAUSE_TX, "pause.tx", true},
-};
 
 /// Every ethtool message begins with the header nest, under attribute 1.
 constexpr int kHeaderAttribute = ETHTOOL_A_FEATURES_HEADER;
@@ -73,42 +30,59 @@ int familyId(NetlinkSocket& socket) {
     throw NetlinkError(ENOENT, "the kernel has no ethtool netlink");
 }
 
-/// Names of a bitset's bits that are listed; with a mask, those whose value is set.
-std::vector<std::string> bitNames(const NetlinkAttributes& bitset, bool only_set) {
+} // namespace
+
+bool lacksNetlink(const NetlinkError& error) {
+    return error.error() == EOPNOTSUPP || error.error() == ENOENT ||
+           error.error() == EPROTONOSUPPORT || error.error() == EAFNOSUPPORT;
+}
+
+std::vector<NamedBit> parseBitset(const NetlinkAttributes& bitset) {
     const bool is_list = bitset.has(ETHTOOL_A_BITSET_NOMASK);
-    std::vector<std::string> names;
+    std::vector<NamedBit> result;
     const NetlinkAttributes bits = bitset.nest(ETHTOOL_A_BITSET_BITS);
     for (const auto& [type, bytes] : bits.all()) {
         const NetlinkAttributes bit(bytes);
         auto name = bit.text(ETHTOOL_A_BITSET_BIT_NAME);
-        // Numbers that the kernel has given no feature yet have an empty name.
-        if (name && !name->empty() && (!only_set || is_list || bit.has(ETHTOOL_A_BITSET_BIT_VALUE)))
-            names.push_back(std::move(*name));
+        // Numbers that the kernel has given no meaning yet have an empty name.
+        if (name && !name->empty())
+            result.push_back({std::move(*name), is_list || bit.has(ETHTOOL_A_BITSET_BIT_VALUE)});
     }
-    return names;
+    return result;
 }
 
-} // namespace
+void putBitset(NetlinkBody& body, int type, const std::map<std::string, bool>& bits) {
+    const std::size_t bitset = body.beginNest(type);
+    const std::size_t list = body.beginNest(ETHTOOL_A_BITSET_BITS);
+    for (const auto& [name, on] : bits) {
+        const std::size_t bit = body.beginNest(ETHTOOL_A_BITSET_BITS_BIT);
+        body.putText(ETHTOOL_A_BITSET_BIT_NAME, name);
+        if (on)
+            body.putFlag(ETHTOOL_A_BITSET_BIT_VALUE);
+        body.endNest(bit);
+    }
+    body.endNest(list);
+    body.endNest(bitset);
+}
 
 Features parseFeatures(const NetlinkAttributes& answer) {
     // The bitset "hw" has a mask of all features that the kernel knows, in its order.
-    const NetlinkAttributes hardware = answer.nest(ETHTOOL_A_FEATURES_HW);
-    const auto set = [&](const NetlinkAttributes& bitset) {
-        auto names = bitNames(bitset, true);
-        std::sort(names.begin(), names.end());
+    const std::vector<NamedBit> hardware = parseBitset(answer.nest(ETHTOOL_A_FEATURES_HW));
+    const auto setOf = [&](int attribute) {
+        std::set<std::string> names;
+        for (NamedBit& bit : parseBitset(answer.nest(attribute))) {
+            if (bit.set)
+                names.insert(std::move(bit.name));
+        }
         return names;
     };
-    const auto changeable = set(hardware);
-    const auto wanted = set(answer.nest(ETHTOOL_A_FEATURES_WANTED));
-    const auto active = set(answer.nest(ETHTOOL_A_FEATURES_ACTIVE));
-    const auto never = set(answer.nest(ETHTOOL_A_FEATURES_NOCHANGE));
-    const auto has = [](const std::vector<std::string>& names, const std::string& name) {
-        return std::binary_search(names.begin(), names.end(), name);
-    };
+    const auto wanted = setOf(ETHTOOL_A_FEATURES_WANTED);
+    const auto active = setOf(ETHTOOL_A_FEATURES_ACTIVE);
+    const auto never = setOf(ETHTOOL_A_FEATURES_NOCHANGE);
     Features features;
-    for (const std::string& name : bitNames(hardware, false))
-        features.push_back({name, has(changeable, name) && !has(never, name), has(wanted, name),
-                            has(active, name)});
+    for (const NamedBit& bit : hardware)
+        features.push_back({bit.name, bit.set && !never.contains(bit.name),
+                            wanted.contains(bit.name), active.contains(bit.name)});
     return features;
 }
 
@@ -135,53 +109,24 @@ std::vector<std::string> EthtoolNetlink::ask(const NetlinkBody& body) {
     return answers;
 }
 
-Features EthtoolNetlink::features() {
-    const auto answers = ask(request(ETHTOOL_MSG_FEATURES_GET));
+std::string EthtoolNetlink::askOne(int command) {
+    auto answers = ask(request(command));
     if (answers.empty())
         throw NetlinkError(EBADMSG, "the kernel gave no answer");
-    return parseFeatures(NetlinkAttributes(answers.front()));
+    return std::move(answers.front());
+}
+
+Features EthtoolNetlink::features() {
+    const std::string answer = askOne(ETHTOOL_MSG_FEATURES_GET);
+    return parseFeatures(NetlinkAttributes(answer));
 }
 
 void EthtoolNetlink::setFeatures(const std::map<std::string, bool>& changes) {
     if (changes.empty())
         return;
     NetlinkBody body = request(ETHTOOL_MSG_FEATURES_SET);
-    const std::size_t wanted = body.beginNest(ETHTOOL_A_FEATURES_WANTED);
-    const std::size_t bits = body.beginNest(ETHTOOL_A_BITSET_BITS);
-    for (const auto& [name, on] : changes) {
-        const std::size_t bit = body.beginNest(ETHTOOL_A_BITSET_BITS_BIT);
-        body.putText(ETHTOOL_A_BITSET_BIT_NAME, name);
-        if (on)
-            body.putFlag(ETHTOOL_A_BITSET_BIT_VALUE);
-        body.endNest(bit);
-    }
-    body.endNest(bits);
-    body.endNest(wanted);
+    putBitset(body, ETHTOOL_A_FEATURES_WANTED, changes);
     (void)ask(body);
-}
-
-std::map<std::string, std::string> EthtoolNetlink::settings() {
-    std::map<std::string, std::string> facts;
-    int command = 0;
-    NetlinkAttributes answer{std::string_view{}};
-    std::vector<std::string> answers;
-    for (const Setting& setting : kSettings) {
-        if (setting.command != command) {
-            command = setting.command;
-            answers.clear();
-            try {
-                answers = ask(request(command));
-            } catch (const NetlinkError&) {
-                // The device has none of these settings, or the kernel does not know the command.
-            }
-            answer = NetlinkAttributes(answers.empty() ? std::string_view{} : answers.front());
-        }
-        if (const auto value = answer.number(setting.attribute))
-            facts[setting.name] = !setting.is_switch ? std::to_string(*value)
-                                  : *value != 0      ? "on"
-                                                     : "off";
-    }
-    return facts;
 }
 
 } // namespace knobscope::agent

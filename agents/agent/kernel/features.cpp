@@ -46,12 +46,6 @@ bool matches(std::string_view pattern, std::string_view name) {
            name.ends_with(after);
 }
 
-/// Netlink says that it (or this command of it) is not there, rather than that the device refuses.
-bool lacksNetlink(const NetlinkError& error) {
-    return error.error() == EOPNOTSUPP || error.error() == ENOENT ||
-           error.error() == EPROTONOSUPPORT || error.error() == EAFNOSUPPORT;
-}
-
 [[noreturn]] void fail(const std::string& text) {
     throw AgentError(protocol::errorcode::kKnob, text);
 }

@@ -2,10 +2,14 @@
 #include "agents/agent/kernel/environment.h"
 
 #include "agents/agent/error.h"
+#include "agents/agent/kernel/knobfamily.h"
+#include "agents/agent/kernel/rtlink.h"
 #include "agents/agent/kernel/sysctl.h"
 #include "agents/agent/kernel/textfile.h"
 
+#include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <set>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -109,7 +113,76 @@ std::optional<std::string> cpuModel() {
     return board;
 }
 
+/// Programs that move knobs by themselves, and that a person should know of.
+constexpr std::array kMovers{"irqbalance", "tuned", "power-profiles-daemon", "thermald"};
+
+/// One of the entries of /proc/PID/environ.
+std::optional<std::string> variableOf(const std::string& process, std::string_view name) {
+    const auto text = readText("/proc/" + process + "/environ");
+    std::string_view rest = text ? std::string_view(*text) : std::string_view();
+    while (!rest.empty()) {
+        const std::string_view entry = rest.substr(0, rest.find('\0'));
+        if (entry.starts_with(name) && entry.substr(name.size()).starts_with('='))
+            return std::string(entry.substr(name.size() + 1));
+        rest.remove_prefix(std::min(entry.size() + 1, rest.size()));
+    }
+    return std::nullopt;
+}
+
+/// SSH_CONNECTION of this process, or of one that has started it: sudo drops the variable.
+std::optional<std::string> sshConnection() {
+    if (const char* own = std::getenv("SSH_CONNECTION"))
+        return own;
+    constexpr int kGenerations = 8;
+    std::string process = "self";
+    for (int i = 0; i < kGenerations; ++i) {
+        if (auto value = variableOf(process, "SSH_CONNECTION"))
+            return value;
+        const auto status = readText("/proc/" + process + "/status");
+        const auto parent = status ? parseField(*status, "PPid") : std::nullopt;
+        if (!parent || *parent == "0")
+            break;
+        process = *parent;
+    }
+    return std::nullopt;
+}
+
+/// The interface that carries the SSH connection through which this agent is driven.
+std::optional<std::string> sshInterface() {
+    const auto connection = sshConnection();
+    const auto parts = words(connection ? std::string_view(*connection) : std::string_view());
+    if (parts.size() != 4)
+        return std::nullopt;
+    const std::string address(parts[2]); // client, its port, server, its port
+    if (const auto zone = address.find('%'); zone != std::string::npos)
+        return address.substr(zone + 1);
+    try {
+        return linkOfAddress(address.starts_with("::ffff:") ? address.substr(7) : address);
+    } catch (const AgentError&) {
+        return std::nullopt;
+    }
+}
+
 } // namespace
+
+std::set<std::string> runningOf(const KnobHost& host, std::span<const char* const> names) {
+    constexpr std::size_t kLongestName = 15; // what the kernel keeps of it
+    std::set<std::string> running;
+    for (const std::string& process : namesIn(host.proc)) {
+        if (!toNumber(process))
+            continue;
+        const auto comm = readLine(host.proc + "/" + process + "/comm");
+        for (const std::string_view name : names) {
+            if (comm && *comm == name.substr(0, kLongestName))
+                running.emplace(name);
+        }
+    }
+    return running;
+}
+
+bool processRuns(const KnobHost& host, const char* name) {
+    return !runningOf(host, {&name, 1}).empty();
+}
 
 void putFact(Facts& facts, const std::string& name, std::optional<std::string> value) {
     if (value && !value->empty())
@@ -185,6 +258,11 @@ void addHostFacts(Facts& facts) {
     putFact(facts, "virtualization", virtualization());
     putFact(facts, "clocksource",
             readLine("/sys/devices/system/clocksource/clocksource0/current_clocksource"));
+    const std::set<std::string> running = runningOf(KnobHost{}, kMovers);
+    for (const char* name : kMovers)
+        facts[std::string("processes.") + name] =
+            running.contains(name) ? "running" : "not running";
+    putFact(facts, "ssh.interface", sshInterface());
     for (const char* name : kKeySysctls) {
         try {
             putFact(facts, std::string("sysctl.") + name, readSysctl(name));

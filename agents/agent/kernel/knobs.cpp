@@ -1,133 +1,118 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "agents/agent/kernel/knobs.h"
 
-#include "agents/agent/error.h"
+#include "agents/agent/kernel/ethtool.h"
 #include "agents/agent/kernel/features.h"
 #include "agents/agent/kernel/rtlink.h"
-#include "agents/agent/kernel/sysctl.h"
 #include "agents/agent/kernel/textfile.h"
 
 #include <algorithm>
-#include <array>
-#include <limits>
 
 namespace knobscope::agent {
 
 namespace {
 
-struct KnobName {
-    std::string family; ///< before the colon
-    std::string rest;
-};
-
-KnobName split(const std::string& name) {
-    const auto colon = name.find(':');
-    if (colon == std::string::npos)
-        return {name, ""};
-    return {name.substr(0, colon), name.substr(colon + 1)};
+std::string prefixOf(const std::string& name) {
+    return name.substr(0, name.find(':'));
 }
 
-[[noreturn]] void fail(const std::string& text) {
-    throw AgentError(protocol::errorcode::kKnob, text);
+std::string memberOf(const std::string& name) {
+    const auto colon = name.find(':');
+    return colon == std::string::npos ? std::string() : name.substr(colon + 1);
+}
+
+/// Null when there is no such knob.
+const KnobFamily* familyOf(const std::string& name) {
+    const std::string prefix = prefixOf(name);
+    const std::string member = memberOf(name);
+    for (const KnobFamily& family : knobFamilies()) {
+        const auto members = words(family.members);
+        if (family.prefix == prefix && !member.empty() &&
+            (members.empty() || std::find(members.begin(), members.end(), member) != members.end()))
+            return &family;
+    }
+    return nullptr;
 }
 
 [[noreturn]] void failUnknown(const std::string& name) {
-    fail("'" + name +
-         "' is not a host knob of this agent; it has sysctl:NAME, link:mtu, link:txqueuelen and "
-         "feature:NAME");
-}
-
-/// Sweeping an offload of the wrong interface would be a silent mistake.
-void needInterface(const protocol::KnobTarget& knob) {
-    if (knob.interface.empty())
-        fail(knob.name + " needs the name of an interface");
-}
-
-Features featureGroup(const protocol::KnobTarget& knob, const std::string& feature) {
-    // Also tells "no such interface" apart from what ethtool would say.
-    (void)readLink(knob.interface);
-    Features group = featuresOf(readFeatures(knob.interface), feature);
-    if (group.empty())
-        fail("interface " + knob.interface + " has no feature named '" + feature +
-             "'; use a name of ethtool -K or ethtool -k");
-    return group;
-}
-
-std::uint32_t linkNumber(const protocol::KnobSetting& setting) {
-    const auto value = toNumber(trimmed(setting.value));
-    if (!value || *value > std::numeric_limits<std::int32_t>::max())
-        fail(setting.name + " takes a whole number, not '" + setting.value + "'");
-    return static_cast<std::uint32_t>(*value);
-}
-
-std::string numberText(const std::optional<std::uint64_t>& value, const std::string& what) {
-    if (!value)
-        fail("the kernel does not tell " + what);
-    return std::to_string(*value);
-}
-
-/// Below 1280 the kernel takes IPv6 off the interface, with its addresses, routes and settings, and
-/// does not bring them back with the old MTU.
-void keepIpv6(const std::string& interface, std::uint32_t mtu) {
-    constexpr std::uint32_t kLeastForIpv6 = 1280;
-    if (mtu >= kLeastForIpv6)
-        return;
-    for (const std::string& address : linkAddresses(interface)) {
-        // The kernel makes link-local addresses anew by itself.
-        if (address.find(':') != std::string::npos && address.rfind("fe80", 0) != 0)
-            fail("MTU " + std::to_string(mtu) + " would remove the IPv6 address " + address +
-                 " of " + interface +
-                 " for good; use 1280 or more, or remove the address yourself first");
+    std::string known;
+    std::string members;
+    for (const KnobFamily& family : knobFamilies()) {
+        const std::string prefix(family.prefix);
+        if (prefix == prefixOf(name)) {
+            for (const std::string_view member : family.members.empty()
+                                                     ? std::vector<std::string_view>{"NAME"}
+                                                     : words(family.members))
+                members += (members.empty() ? "" : ", ") + prefix + ":" + std::string(member);
+        }
+        if (known.find(prefix + ":") == std::string::npos)
+            known += (known.empty() ? "" : ", ") + prefix + ":";
     }
+    failKnob("'" + name + "' is not a host knob of this agent; it has " +
+             (members.empty() ? "those of the families " + known : members));
+}
+
+const KnobFamily& needFamily(const protocol::KnobTarget& knob) {
+    const KnobFamily* family = familyOf(knob.name);
+    if (!family)
+        failUnknown(knob.name);
+    // Sweeping an offload of the wrong interface would be a silent mistake.
+    if (family->interface && knob.interface.empty())
+        failKnob(knob.name + " needs the name of an interface");
+    if (family->interface)
+        (void)readLink(knob.interface); // says that there is none, before ethtool says it worse
+    return *family;
 }
 
 } // namespace
 
-std::string readKnob(const protocol::KnobTarget& knob) {
-    const auto [family, rest] = split(knob.name);
-    if (family == "sysctl")
-        return readSysctl(rest);
-    if (family == "link" && (rest == "mtu" || rest == "txqueuelen")) {
-        needInterface(knob);
-        const LinkInfo link = readLink(knob.interface);
-        return numberText(rest == "mtu" ? link.mtu : link.txqueuelen,
-                          knob.name + " of " + knob.interface);
-    }
-    if (family == "feature" && !rest.empty()) {
-        needInterface(knob);
-        return featureValue(featureGroup(knob, rest));
-    }
-    failUnknown(knob.name);
+std::string KnobCall::what() const {
+    return name() + (interface().empty() ? "" : " of " + interface());
 }
 
-void writeKnob(const protocol::KnobSetting& setting) {
-    const protocol::KnobTarget target{setting.name, setting.interface};
-    const auto [family, rest] = split(setting.name);
-    if (family == "sysctl")
-        return writeSysctl(rest, setting.value);
-    if (family == "link" && rest == "mtu") {
-        needInterface(target);
-        const std::uint32_t mtu = linkNumber(setting);
-        keepIpv6(setting.interface, mtu);
-        return setLinkMtu(setting.interface, mtu);
-    }
-    if (family == "link" && rest == "txqueuelen") {
-        needInterface(target);
-        return setLinkTxqueuelen(setting.interface, linkNumber(setting));
-    }
-    if (family == "feature" && !rest.empty()) {
-        needInterface(target);
-        const Features group = featureGroup(target, rest);
-        return writeFeatures(
-            setting.interface,
-            featureChanges(group, setting.value, "feature " + rest + " of " + setting.interface));
-    }
-    failUnknown(setting.name);
+void failKnob(const std::string& text) {
+    throw AgentError(protocol::errorcode::kKnob, text);
 }
 
-bool sameKnobValue(const std::string& knob, const std::string& a, const std::string& b) {
-    if (split(knob).family == "feature")
-        return normalSwitch(folded(a)) == normalSwitch(folded(b));
+void failUnsupported(const KnobCall& call, const std::string& words) {
+    std::string driver;
+    try {
+        if (const auto known = EthtoolIoctl(call.interface()).driver())
+            driver = " (driver " + known->name + ")";
+    } catch (const AgentError&) {
+        // The name of the driver is only a help.
+    }
+    failKnob(call.what() + " is not supported by this interface" + driver + ": " + words);
+}
+
+std::string interfaceFolder(const KnobCall& call) {
+    std::string folder = call.host.sys + "/class/net/" + call.interface();
+    if (readLine(folder + "/ifindex") != std::to_string(readLink(call.interface()).index))
+        failKnob(call.what() + " cannot be seen: " + call.host.sys +
+                 " shows the interfaces of another network namespace");
+    return folder;
+}
+
+std::uint64_t wholeNumber(const KnobCall& call, const std::string& value, std::uint64_t maximum) {
+    const auto number = toNumber(trimmed(value));
+    if (!number || *number > maximum)
+        failKnob(call.name() + " takes a whole number" +
+                 (number ? " up to " + std::to_string(maximum) : "") + ", not '" + value + "'");
+    return *number;
+}
+
+bool switchValue(const KnobCall& call, const std::string& value) {
+    const std::string text = normalSwitch(value);
+    if (text != "on" && text != "off")
+        failKnob(call.name() + " takes on or off, not '" + value + "'");
+    return text == "on";
+}
+
+bool sameSwitch(const std::string& a, const std::string& b) {
+    return normalSwitch(folded(a)) == normalSwitch(folded(b));
+}
+
+bool sameWords(const std::string& a, const std::string& b) {
     const std::vector<std::string_view> left = words(a);
     const std::vector<std::string_view> right = words(b);
     return std::equal(left.begin(), left.end(), right.begin(), right.end(),
@@ -137,13 +122,70 @@ bool sameKnobValue(const std::string& knob, const std::string& a, const std::str
                       });
 }
 
+std::string readKnob(KnobHost& host, const protocol::KnobTarget& knob) {
+    return needFamily(knob).read({host, knob, memberOf(knob.name)});
+}
+
+void writeKnob(KnobHost& host, const protocol::KnobTarget& knob, const std::string& value) {
+    needFamily(knob).write({host, knob, memberOf(knob.name)}, value);
+}
+
+void restoreKnob(KnobHost& host, const protocol::KnobTarget& knob, const std::string& original) {
+    const KnobFamily& family = needFamily(knob);
+    (family.restore ? family.restore : family.write)({host, knob, memberOf(knob.name)}, original);
+}
+
+bool sameKnobValue(const std::string& knob, const std::string& a, const std::string& b) {
+    const KnobFamily* family = familyOf(knob);
+    return (family && family->same ? family->same : sameWords)(a, b);
+}
+
+bool meetsKnobValue(const std::string& knob, const std::string& asked, const std::string& has) {
+    const KnobFamily* family = familyOf(knob);
+    return family && family->meets ? family->meets(asked, has) : sameKnobValue(knob, asked, has);
+}
+
+std::string knobMover(KnobHost& host, const protocol::KnobTarget& knob) {
+    const KnobFamily* family = familyOf(knob.name);
+    return family && family->mover ? family->mover({host, knob, memberOf(knob.name)}) : "";
+}
+
 int knobRank(const std::string& knob) {
-    constexpr std::array<std::string_view, 10> kOrder{"channels", "ring",     "pause", "link",
-                                                      "feature",  "coalesce", "rss",   "irq",
-                                                      "sysfs",    "command"};
-    const auto [family, rest] = split(knob);
-    const auto place = std::find(kOrder.begin(), kOrder.end(), family);
-    return static_cast<int>(place - kOrder.begin()); // sysctls come after all of them
+    const KnobFamily* family = familyOf(knob);
+    return family ? family->rank : 0;
+}
+
+bool knobNeedsInterface(const std::string& knob) {
+    const KnobFamily* family = familyOf(knob);
+    return family && family->interface;
+}
+
+bool restoresMore(const std::string& knob) {
+    const KnobFamily* family = familyOf(knob);
+    return family && family->restores_more;
+}
+
+LinkEffect knobLinkEffect(const std::string& knob) {
+    const KnobFamily* family = familyOf(knob);
+    return family ? family->link : LinkEffect::None;
+}
+
+std::vector<std::string> knobsReset(const std::string& knob) {
+    const KnobFamily* family = familyOf(knob);
+    const auto names = words(family ? family->resets : std::string_view());
+    return {names.begin(), names.end()};
+}
+
+std::vector<std::string> knobNames() {
+    std::vector<std::string> names;
+    for (const KnobFamily& family : knobFamilies()) {
+        const std::string prefix = std::string(family.prefix) + ":";
+        for (const std::string_view member : words(family.members))
+            names.push_back(prefix + std::string(member));
+        if (family.members.empty())
+            names.push_back(prefix);
+    }
+    return names;
 }
 
 } // namespace knobscope::agent

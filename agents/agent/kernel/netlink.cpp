@@ -65,6 +65,19 @@ void NetlinkBody::put(int type, std::string_view value) {
     pad();
 }
 
+void NetlinkBody::append(std::string_view bytes) {
+    m_bytes.append(bytes);
+    pad();
+}
+
+void NetlinkBody::putU8(int type, std::uint8_t value) {
+    put(type, {reinterpret_cast<const char*>(&value), sizeof value});
+}
+
+void NetlinkBody::putU64(int type, std::uint64_t value) {
+    put(type, {reinterpret_cast<const char*>(&value), sizeof value});
+}
+
 void NetlinkBody::putU32(int type, std::uint32_t value) {
     put(type, {reinterpret_cast<const char*>(&value), sizeof value});
 }
@@ -210,8 +223,9 @@ std::vector<std::string> NetlinkSocket::ask(int type, int flags, const NetlinkBo
     nlmsghdr header{};
     header.nlmsg_len = static_cast<std::uint32_t>(sizeof header + body.bytes().size());
     header.nlmsg_type = static_cast<std::uint16_t>(type);
-    // A dump ends with NLMSG_DONE; all else is acknowledged on demand.
-    const int ack = (flags & NLM_F_DUMP) == NLM_F_DUMP ? 0 : NLM_F_ACK;
+    // A dump ends with NLMSG_DONE; all else is acknowledged on demand. The bits of NLM_F_DUMP have
+    // another meaning in requests that make something, which have NLM_F_CREATE too.
+    const int ack = flags == NLM_F_DUMP ? 0 : NLM_F_ACK;
     header.nlmsg_flags = static_cast<std::uint16_t>(NLM_F_REQUEST | ack | flags);
     header.nlmsg_seq = ++m_sequence;
     std::string message(reinterpret_cast<const char*>(&header), sizeof header);

@@ -32,16 +32,20 @@ public:
         : m_bytes(reinterpret_cast<const char*>(&header), sizeof header) {
         pad();
     }
+    void put(int type, std::string_view bytes);
+    void putU8(int type, std::uint8_t value);
     void putU32(int type, std::uint32_t value);
+    void putU64(int type, std::uint64_t value);
     void putText(int type, std::string_view text); ///< NUL-terminated
     void putFlag(int type);
     /// Opens a nested attribute; give what it returns to endNest().
     [[nodiscard]] std::size_t beginNest(int type);
     void endNest(std::size_t nest);
+    /// Plain bytes, such as the struct with which some nests begin.
+    void append(std::string_view bytes);
     [[nodiscard]] const std::string& bytes() const { return m_bytes; }
 
 private:
-    void put(int type, std::string_view value);
     void pad();
     std::string m_bytes;
 };

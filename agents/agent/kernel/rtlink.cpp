@@ -58,6 +58,11 @@ LinkInfo parseLink(std::string_view body) {
     link.mtu = attributes.number(IFLA_MTU);
     link.txqueuelen = attributes.number(IFLA_TXQLEN);
     link.gso_max_size = attributes.number(IFLA_GSO_MAX_SIZE);
+    link.gro_max_size = attributes.number(IFLA_GRO_MAX_SIZE);
+    link.gso_ipv4_max_size = attributes.number(kLinkGsoIpv4MaxSize);
+    link.gro_ipv4_max_size = attributes.number(kLinkGroIpv4MaxSize);
+    link.gso_max_segs = attributes.number(IFLA_GSO_MAX_SEGS);
+    link.carrier_changes = attributes.number(IFLA_CARRIER_CHANGES);
     link.qdisc = attributes.text(IFLA_QDISC);
     // The carrier of an interface that is down means nothing.
     if (const auto carrier = attributes.number(IFLA_CARRIER);
@@ -68,17 +73,31 @@ LinkInfo parseLink(std::string_view body) {
     return link;
 }
 
-void setLink(const std::string& interface, int attribute, std::uint32_t value,
-             const std::string& what) {
-    NetlinkBody body = linkBody(indexOf(interface));
-    body.putU32(attribute, value);
-    try {
-        NetlinkSocket(NETLINK_ROUTE).ask(RTM_SETLINK, 0, body);
-    } catch (const NetlinkError& error) {
-        throw AgentError(protocol::errorcode::kKnob, "the kernel refuses " + what + " " +
-                                                         std::to_string(value) + " for " +
-                                                         interface + ": " + error.what());
+struct Address {
+    unsigned index = 0;
+    std::string text;
+    int prefix = 0;
+};
+
+std::vector<Address> allAddresses() {
+    std::vector<Address> result;
+    const NetlinkBody body{ifaddrmsg{}};
+    for (const auto& answer : NetlinkSocket(NETLINK_ROUTE).ask(RTM_GETADDR, NLM_F_DUMP, body)) {
+        ifaddrmsg header{};
+        if (answer.size() < sizeof header)
+            continue;
+        std::memcpy(&header, answer.data(), sizeof header);
+        const NetlinkAttributes attributes(std::string_view(answer).substr(sizeof header));
+        // IFA_ADDRESS is the far end of a point-to-point link; IFA_LOCAL is absent for IPv6.
+        const auto local = attributes.find(IFA_LOCAL);
+        const auto bytes = local ? local : attributes.find(IFA_ADDRESS);
+        const std::size_t wanted = header.ifa_family == AF_INET ? 4 : 16;
+        char text[INET6_ADDRSTRLEN];
+        if (bytes && bytes->size() == wanted &&
+            ::inet_ntop(header.ifa_family, bytes->data(), text, sizeof text))
+            result.push_back({header.ifa_index, text, header.ifa_prefixlen});
     }
+    return result;
 }
 
 } // namespace
@@ -110,12 +129,17 @@ LinkInfo readLink(const std::string& interface) {
     failNoInterface(interface);
 }
 
-void setLinkMtu(const std::string& interface, std::uint32_t mtu) {
-    setLink(interface, IFLA_MTU, mtu, "MTU");
-}
-
-void setLinkTxqueuelen(const std::string& interface, std::uint32_t length) {
-    setLink(interface, IFLA_TXQLEN, length, "transmit queue length");
+void setLinkNumber(const std::string& interface, int attribute, std::uint32_t value,
+                   const std::string& what) {
+    NetlinkBody body = linkBody(indexOf(interface));
+    body.putU32(attribute, value);
+    try {
+        NetlinkSocket(NETLINK_ROUTE).ask(RTM_SETLINK, 0, body);
+    } catch (const NetlinkError& error) {
+        throw AgentError(protocol::errorcode::kKnob, "the kernel refuses " + what + " " +
+                                                         std::to_string(value) + " for " +
+                                                         interface + ": " + error.what());
+    }
 }
 
 std::vector<std::string> linkNames() {
@@ -130,23 +154,20 @@ std::vector<std::string> linkNames() {
 std::vector<std::string> linkAddresses(const std::string& interface) {
     const unsigned index = indexOf(interface);
     std::vector<std::string> result;
-    const NetlinkBody body{ifaddrmsg{}};
-    for (const auto& answer : NetlinkSocket(NETLINK_ROUTE).ask(RTM_GETADDR, NLM_F_DUMP, body)) {
-        ifaddrmsg header{};
-        if (answer.size() < sizeof header)
-            continue;
-        std::memcpy(&header, answer.data(), sizeof header);
-        const NetlinkAttributes attributes(std::string_view(answer).substr(sizeof header));
-        // IFA_ADDRESS is the far end of a point-to-point link; IFA_LOCAL is absent for IPv6.
-        const auto local = attributes.find(IFA_LOCAL);
-        const auto bytes = local ? local : attributes.find(IFA_ADDRESS);
-        const std::size_t wanted = header.ifa_family == AF_INET ? 4 : 16;
-        char text[INET6_ADDRSTRLEN];
-        if (header.ifa_index == index && bytes && bytes->size() == wanted &&
-            ::inet_ntop(header.ifa_family, bytes->data(), text, sizeof text))
-            result.push_back(std::string(text) + "/" + std::to_string(header.ifa_prefixlen));
+    for (const Address& address : allAddresses()) {
+        if (address.index == index)
+            result.push_back(address.text + "/" + std::to_string(address.prefix));
     }
     return result;
+}
+
+std::optional<std::string> linkOfAddress(const std::string& address) {
+    for (const Address& other : allAddresses()) {
+        char name[IF_NAMESIZE];
+        if (other.text == address && ::if_indextoname(other.index, name))
+            return name;
+    }
+    return std::nullopt;
 }
 
 } // namespace knobscope::agent

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <fcntl.h>
 #include <unistd.h>
 
 namespace knobscope::agent {
@@ -95,23 +94,25 @@ void writeSysctl(const std::string& name, const std::string& value) {
     if (value.size() > kMaxValueBytes)
         fail("sysctl " + name + ": a value of " + std::to_string(value.size()) +
              " bytes is too long for the kernel");
-    const int fd = ::open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NONBLOCK);
-    if (fd < 0)
-        failOpen(name, "written", errno);
-    const std::string line = value + "\n";
-    ssize_t written = 0;
-    do {
-        written = ::write(fd, line.data(), line.size());
-    } while (written < 0 && errno == EINTR);
-    const int error = errno;
-    ::close(fd);
-    if (written < 0 && (error == EPERM || error == EACCES || error == EROFS))
+    switch (const int error = writeLine(path, value)) {
+    case 0:
+        return;
+    case ENOENT:
+        // Also what the kernel says of an algorithm that it does not have.
+        if (::access(path.c_str(), F_OK) == 0)
+            fail(errnoText("the kernel refuses '" + value + "' for sysctl " + name, error));
         failOpen(name, "written", error);
-    if (written < 0)
+    case ENOTDIR:
+    case EISDIR:
+    case EPERM:
+    case EACCES:
+    case EROFS:
+        failOpen(name, "written", error);
+    case EMSGSIZE:
+        fail("the kernel took only a part of '" + value + "' for sysctl " + name);
+    default:
         fail(errnoText("the kernel refuses '" + value + "' for sysctl " + name, error));
-    if (static_cast<std::size_t>(written) != line.size())
-        fail("the kernel took only " + std::to_string(written) + " bytes of '" + value +
-             "' for sysctl " + name);
+    }
 }
 
 } // namespace knobscope::agent

@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <dirent.h>
 #include <fcntl.h>
+#include <memory>
 #include <unistd.h>
 
 namespace knobscope::agent {
@@ -43,6 +45,39 @@ std::optional<std::string> readLine(const std::string& path) {
     if (line.empty())
         return std::nullopt;
     return std::string(line);
+}
+
+int writeLine(const std::string& path, std::string_view text) {
+    const int fd = ::open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0)
+        return errno;
+    const std::string line = std::string(text) + '\n';
+    ssize_t written = 0;
+    do {
+        written = ::write(fd, line.data(), line.size());
+    } while (written < 0 && errno == EINTR);
+    const int error = written < 0 ? errno : 0;
+    ::close(fd);
+    if (error == 0 && static_cast<std::size_t>(written) != line.size())
+        return EMSGSIZE;
+    return error;
+}
+
+std::vector<std::string> namesIn(const std::string& folder) {
+    std::vector<std::string> names;
+    const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(folder.c_str()), ::closedir);
+    while (const dirent* entry = dir ? ::readdir(dir.get()) : nullptr) {
+        if (entry->d_name[0] != '.')
+            names.emplace_back(entry->d_name);
+    }
+    const auto number = [](const std::string& name) {
+        const auto digits = name.find_last_not_of("0123456789") + 1; // 0 for digits alone
+        return std::pair(name.substr(0, digits), toNumber(std::string_view(name).substr(digits)));
+    };
+    std::sort(names.begin(), names.end(), [&](const std::string& a, const std::string& b) {
+        return std::pair(number(a), a) < std::pair(number(b), b);
+    });
+    return names;
 }
 
 std::string_view trimmed(std::string_view text) {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-/// Reading small kernel files and taking their text apart. Any thread.
+/// Small kernel files, and taking their text apart. Any thread.
 namespace knobscope::agent {
 
 /// The whole file, or nothing when it cannot be read (errno says why) or is longer than
@@ -17,6 +17,12 @@ namespace knobscope::agent {
                                                   std::size_t max_bytes = std::size_t{8} << 20);
 /// The first line without white space around it; nothing when that is empty.
 [[nodiscard]] std::optional<std::string> readLine(const std::string& path);
+
+/// Writes the text and a line break in one call, as the kernel's files want it. 0, or the errno;
+/// EMSGSIZE when the kernel took only a part.
+[[nodiscard]] int writeLine(const std::string& path, std::string_view text);
+/// Names in a folder, sorted as numbers where they end in such ("rx-2" before "rx-10").
+[[nodiscard]] std::vector<std::string> namesIn(const std::string& folder);
 
 [[nodiscard]] std::string_view trimmed(std::string_view text);
 /// White space within folded to one blank, none around.

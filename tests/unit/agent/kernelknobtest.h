@@ -24,19 +24,33 @@ QString errorOf(Call call) {
 
 inline QString writeError(const QByteArray& name, const QByteArray& value,
                           const QByteArray& interface) {
+    agent::KnobHost host;
     return errorOf([&] {
-        agent::writeKnob({name.toStdString(), interface.toStdString(), value.toStdString()});
+        agent::writeKnob(host, {name.toStdString(), interface.toStdString()}, value.toStdString());
+    });
+}
+
+inline QString readError(const QByteArray& name, const QByteArray& interface) {
+    agent::KnobHost host;
+    return errorOf([&] {
+        (void)agent::readKnob(host, {name.toStdString(), interface.toStdString()});
     });
 }
 
 /// Of kv0, where the knob belongs to an interface.
-inline QByteArray readValue(const char* name) {
-    return QByteArray::fromStdString(agent::readKnob({name, "kv0"}));
+inline QByteArray readValue(const char* name, const char* interface = "kv0") {
+    agent::KnobHost host;
+    return QByteArray::fromStdString(agent::readKnob(host, {name, interface}));
+}
+
+inline QByteArray run(const QString& command) {
+    QStringList words = command.split(u' ');
+    const QString program = words.takeFirst();
+    return witness(program, words);
 }
 
 inline void makeVeth() {
-    const QString command = QStringLiteral("link add name kv0 type veth peer name kv1");
-    (void)witness(QStringLiteral("ip"), command.split(u' '));
+    (void)run(QStringLiteral("ip link add name kv0 type veth peer name kv1"));
 }
 
 } // namespace knobscope::test

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <string>
+#include <sys/mount.h>
 #include <unistd.h>
 
 namespace knobscope::test {
@@ -30,6 +31,12 @@ bool enterOwnNetwork() {
            writeFile("/proc/self/setgroups", "deny") &&
            writeFile("/proc/self/uid_map", "0 " + user + " 1") &&
            writeFile("/proc/self/gid_map", "0 " + group + " 1");
+}
+
+bool mountOwnSysfs() {
+    return ::unshare(CLONE_NEWNS) == 0 &&
+           ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+           ::mount("sysfs", "/sys", "sysfs", 0, nullptr) == 0;
 }
 
 QByteArray witness(const QString& program, const QStringList& arguments) {

@@ -12,6 +12,10 @@ namespace knobscope::test {
 /// there are threads. Without root it makes a user namespace in which it is root. False: errno.
 [[nodiscard]] bool enterOwnNetwork();
 
+/// After enterOwnNetwork(): moves the process into a mount namespace of its own in which /sys shows
+/// that network. False: errno.
+[[nodiscard]] bool mountOwnSysfs();
+
 /// Runs a program and gives what it printed; an empty text and a warning when it failed.
 [[nodiscard]] QByteArray witness(const QString& program, const QStringList& arguments);
 

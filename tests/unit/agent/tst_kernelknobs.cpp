@@ -17,10 +17,6 @@ using namespace knobscope::test;
 
 namespace {
 
-QString readError(const char* name, const char* interface) {
-    return errorOf([&] { (void)readKnob({name, interface}); });
-}
-
 QJsonObject ipLink() {
     const QByteArray json =
         witness(QStringLiteral("ip"), {QStringLiteral("-j"), QStringLiteral("link"),
@@ -240,17 +236,21 @@ void TestKernelKnobs::sameValues() {
 }
 
 void TestKernelKnobs::ranks() {
-    const char* const order[] = {"channels:combined", "ring:rx",           "link:mtu",
-                                 "feature:tso",       "coalesce:rx-usecs", "rss:key",
-                                 "irq:affinity",      "sysctl:net.core.x"};
+    // Values of coalescing come after the switch to adaptive, so that it is off when they are set
+    // and that they are back when it is on again.
+    const char* const order[] = {
+        "private:x",   "channels:combined",    "ring:rx",           "link:speed", "link:mtu",
+        "feature:tso", "coalesce:adaptive-rx", "coalesce:rx-usecs", "rss:key",    "irq:affinity",
+        "rps:cpus",    "qdisc:root",           "cpu:governor",      "sysfs:x",    "command:x",
+        "sysctl:a.b"};
     for (std::size_t i = 1; i < std::size(order); ++i)
         QVERIFY2(knobRank(order[i - 1]) < knobRank(order[i]), order[i]);
 }
 
 void TestKernelKnobs::unknownKnobs_data() {
     QTest::addColumn<QByteArray>("name");
-    for (const char* name : {"", ":", "mtu", "link:", "link:speed", "feature:", "sysctl",
-                             "Sysctl:x", "coalesce:rx-usecs", "command:x"})
+    for (const char* name : {"", ":", "mtu", "link:", "link:colour", "feature:", "sysctl",
+                             "Sysctl:x", "coalesce:", "coalesce:rx", "irq:x", "command:x"})
         QTest::newRow(name) << QByteArray(name);
 }
 
