@@ -91,7 +91,10 @@ void addRunId(CLI::App& command, Raw& raw) {
 void addExport(CLI::App& command, Raw& raw) {
     addRunId(command, raw);
     addDatabase(command, raw);
-    auto* csv = command.add_option("--csv", raw.csvDir, "Write CSV files into this folder")
+    auto* csv = command
+                    .add_option("--csv", raw.csvDir,
+                                "Write CSV files into this folder: samples, cells, "
+                                "counters, environment, hosts, streams")
                     ->type_name("DIR")
                     ->option_text("DIR")
                     ->check(notEmpty);
@@ -199,7 +202,8 @@ private:
 
 void CommandLine::addCommands() {
     CLI::App& run = add(Command::Run, "run", "Check, measure, put back and store an experiment");
-    run.add_option("FILE", m_raw.file, "Experiment file")
+    run.add_option("FILE", m_raw.file,
+                   "Experiment file: hosts (one or several a side), test, axes, plan")
         ->required()
         ->type_name("")
         ->check(notEmpty);
@@ -211,7 +215,8 @@ void CommandLine::addCommands() {
     CLI::App& runs = add(Command::Runs, "runs", "List the stored runs, newest first");
     addDatabase(runs, m_raw);
     addJson(runs, m_raw, "Print the runs as one JSON array");
-    CLI::App& show = add(Command::Show, "show", "Show the cells, flags and counters of a run");
+    CLI::App& show =
+        add(Command::Show, "show", "Show the hosts, cells, flags and counters of a run");
     addRunId(show, m_raw);
     addDatabase(show, m_raw);
     addJson(show, m_raw, "Print experiment, cells and counters as one JSON object");

@@ -19,6 +19,7 @@ private slots:
     void recoversNothing();
     void measuresStoresAndExports();
     void tellsScriptsWhatHappens();
+    void measuresManyToOne();
     void quietSaysOnlyTheResult();
     void stopsOnASignalAndResumes_data();
     void stopsOnASignalAndResumes();
@@ -81,7 +82,7 @@ void TestCliRun::measuresStoresAndExports() {
     QVERIFY2(!outcome.out.contains('\r') && !outcome.out.contains('\x1b'), outcome.out.constData());
     QVERIFY2(outcome.out.contains("Run 1 finished: 4 samples"), outcome.out.constData());
     for (const char* file : {"out/samples.csv", "out/cells.csv", "out/counters.csv",
-                             "out/environment.csv", "out/figure.pdf"}) {
+                             "out/environment.csv", "out/streams.csv", "out/figure.pdf"}) {
         QVERIFY2(!cli.read(QString::fromLatin1(file)).isEmpty(), file);
         QVERIFY2(outcome.out.contains(file), file);
     }
@@ -127,6 +128,35 @@ void TestCliRun::tellsScriptsWhatHappens() {
     QCOMPARE(lines.last()["event"].toString(), QStringLiteral("finished"));
     QCOMPARE(lines.last()["status"].toInt(-1), 0);
     QCOMPARE(lines.last()["run"].toInt(), 1);
+}
+
+/// This computer three times: two senders, and a receiver with an agent for each of them.
+void TestCliRun::measuresManyToOne() {
+    const CliProcess cli;
+    const QByteArray host = R"({ "local": true, "address": "127.0.0.1", "interface": "lo" })";
+    QVERIFY(cli.write(QStringLiteral("e.json"),
+                      localExperiment(0.2, 1).replace("\"sender\": " + host,
+                                                      "\"sender\": [" + host + ", " + host + "]")));
+    const auto outcome = cli.run({"run", "e.json", "--db", "r.db", "--json", "--export", "out"});
+    QVERIFY2(outcome.status == 0, outcome.err.constData());
+    int samples = 0;
+    for (const QJsonObject& line : jsonLines(outcome.out)) {
+        if (line["event"].toString() != QLatin1String("sample"))
+            continue;
+        ++samples;
+        const QJsonObject metrics = line["metrics"].toObject();
+        const double first = metrics["sender_1"]["throughput_mbit_s"].toDouble();
+        const double second = metrics["sender_2"]["throughput_mbit_s"].toDouble();
+        QVERIFY(first > 0 && second > 0);
+        QCOMPARE(metrics["sample"]["throughput_mbit_s"].toDouble(), first + second);
+        QVERIFY(metrics["receiver"]["bytes_received"].toDouble() > 0);
+    }
+    QCOMPARE(samples, 2);
+    QCOMPARE(cli.read(QStringLiteral("out/hosts.csv")).count('\n'), 1 + 2 * 3);
+    QCOMPARE(cli.read(QStringLiteral("out/streams.csv")).count('\n'), 1 + 2 * 4);
+    const StoredRun run = load(cli, 1);
+    QCOMPARE(run.hosts.size(), 3);
+    QCOMPARE(run.samples.value(0).streams.value(Side::Receiver).size(), 2);
 }
 
 void TestCliRun::quietSaysOnlyTheResult() {

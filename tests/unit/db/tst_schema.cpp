@@ -23,6 +23,7 @@ private slots:
     void openingAgainChangesNothing();
     void migratesFromEachVersion_data();
     void migratesFromEachVersion();
+    void olderFilesKeepTheirSamples();
     void aFailedMigrationLeavesTheOldSchema();
     void refusesForeignFiles_data();
     void refusesForeignFiles();
@@ -131,6 +132,37 @@ void TestSchema::migratesFromEachVersion() {
     QVERIFY(run);
     QVERIFY((*repository)->addSample(*run, example::sample(0, 0, 0)));
     QCOMPARE((*repository)->check().value(), QStringList());
+}
+
+/// Version 3 adds streams and hosts by number; what was stored before stays as it was. A program
+/// that knows only version 2 keeps its hands off.
+void TestSchema::olderFilesKeepTheirSamples() {
+    const SampleRecord sample = example::sample(0, 0, 0);
+    {
+        const auto repository = RunRepository::open(path());
+        QVERIFY(repository);
+        const auto run =
+            (*repository)->createRun(example::experiment(), expandMatrix(example::experiment()));
+        QVERIFY(run && (*repository)->addSample(*run, sample));
+    }
+    const std::vector<Migration> old(migrations().begin(), migrations().begin() + 2);
+    {
+        const auto database = Database::open(path());
+        const auto opened = bringUpToDate(**database, old);
+        QVERIFY(!opened);
+        QVERIFY2(opened.error().text().contains("newer"), qPrintable(opened.error().text()));
+    }
+    change(path(), {"DROP TABLE stream_figures", "PRAGMA user_version = 2"});
+    const auto repository = RunRepository::open(path());
+    QVERIFY2(repository, repository ? "" : qPrintable(repository.error().text()));
+    const auto stored = (*repository)->loadRun(1);
+    QVERIFY2(stored, stored ? "" : qPrintable(stored.error().text()));
+    const SampleRecord& back = stored->samples.first();
+    QVERIFY(back.metrics == sample.metrics && back.deltas == sample.deltas);
+    QVERIFY(back.presentCounters == sample.presentCounters && back.series == sample.series);
+    QVERIFY(back.streams.isEmpty());
+    QVERIFY((*repository)->addSample(1, sample));
+    QVERIFY((*repository)->loadRun(1)->samples.last().streams == sample.streams);
 }
 
 void TestSchema::aFailedMigrationLeavesTheOldSchema() {
