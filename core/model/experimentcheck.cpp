@@ -117,16 +117,15 @@ bool overlap(Side one, Side other) {
 }
 
 /// Whether an earlier axis moves the same setting.
-Result<void> checkTwins(const Experiment& experiment, qsizetype index, const KnobInfo& knob) {
+Result<void> checkTwins(const Experiment& experiment, qsizetype index, const KnobEntry& knob) {
     const Axis& axis = experiment.axes[index];
     const QString path = QStringLiteral("axes[%1].knob").arg(index);
     if (experiment.test.options.contains(axis.knob))
         return wrong(
             path,
             QStringLiteral("%1 is a fixed option of the test too; remove one.").arg(axis.knob));
-    const bool oneSetting =
-        knob.scope == KnobScope::Host && experiment.allLocal() &&
-        (shareAnInterface(experiment) || axis.knob.startsWith(QLatin1String("sysctl:")));
+    const bool oneSetting = knob.info.scope == KnobScope::Host && experiment.allLocal() &&
+                            (knob.hostWide || shareAnInterface(experiment));
     for (qsizetype i = 0; i < index; ++i) {
         const Axis& earlier = experiment.axes[i];
         if (!sameSetting(earlier.knob, axis.knob))
@@ -156,9 +155,8 @@ Result<void> checkAxis(const Experiment& experiment, qsizetype index) {
     const auto info = knobInfo(axis.knob);
     if (!info)
         return wrong(path + QStringLiteral(".knob"), info.error().text());
-    if (auto ok =
-            checkKnobFits(path + QStringLiteral(".knob"), *findKnob(axis.knob), experiment.test);
-        !ok)
+    const KnobEntry knob = *findKnob(axis.knob);
+    if (auto ok = checkKnobFits(path + QStringLiteral(".knob"), knob, experiment.test); !ok)
         return ok;
     if (axis.side == Side::Whole)
         return wrong(path + QStringLiteral(".side"),
@@ -167,7 +165,7 @@ Result<void> checkAxis(const Experiment& experiment, qsizetype index) {
         return wrong(
             path + QStringLiteral(".side"),
             QStringLiteral("%1 belongs to the whole test: use side \"both\".").arg(axis.knob));
-    if (auto ok = checkTwins(experiment, index, *info); !ok)
+    if (auto ok = checkTwins(experiment, index, knob); !ok)
         return ok;
     return checkValues(path + QStringLiteral(".values"), *info, axis.values);
 }

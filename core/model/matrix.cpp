@@ -69,13 +69,12 @@ QList<Places> placesOf(const Experiment& experiment) {
 }
 
 /// The first of the hosts that have the same setting: each its own, unless all are this computer.
-HostRef settingOwner(const Experiment& experiment, const QString& knob, HostRef host) {
+HostRef settingOwner(const Experiment& experiment, const KnobEntry& knob, HostRef host) {
     if (!experiment.allLocal())
         return host;
-    const bool sysctl = knob.startsWith(QLatin1String("sysctl:"));
     const QList<HostRef> all = experiment.hostRefs();
     return *std::find_if(all.begin(), all.end(), [&](HostRef other) {
-        return sysctl || experiment.host(other).interface == experiment.host(host).interface;
+        return knob.hostWide || experiment.host(other).interface == experiment.host(host).interface;
     });
 }
 
@@ -154,7 +153,7 @@ QList<HostSetting> hostSettings(const Experiment& experiment, const Cell& cell) 
             continue;
         QList<HostRef> owners;
         for (const HostRef host : experiment.hostRefs()) {
-            const HostRef owner = settingOwner(experiment, axis.knob, host);
+            const HostRef owner = settingOwner(experiment, *knob, host);
             if (!actsOn(axis, host.side) || owners.contains(owner))
                 continue;
             owners.append(owner);

@@ -92,6 +92,8 @@ QString undoFailureText(const QString& host, const protocol::UndoReport& report)
     QString text = QStringLiteral("%1: %2%3 could not be put back: set it to \"%4\" by hand")
                        .arg(host, QString::fromStdString(report.name), where,
                             QString::fromStdString(report.original));
+    if (!report.command.empty())
+        text += QStringLiteral(", with: %1").arg(QString::fromStdString(report.command));
     if (!report.error.empty())
         text += QStringLiteral(" (%1)").arg(QString::fromStdString(report.error));
     return text;

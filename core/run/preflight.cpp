@@ -258,6 +258,10 @@ void Preflight::checkKnobValue(HostSession& host, const QString& knob, const QSt
             warn(host.label(), title,
                  QStringLiteral("The host takes %1 instead; cells with it are flagged")
                      .arg(QString::fromStdString(*outcome.accepted)));
+        } else if (!outcome.note.empty()) {
+            warn(host.label(), title,
+                 QStringLiteral("Can be set, but %1; cells with it are flagged")
+                     .arg(QString::fromStdString(outcome.note)));
         } else {
             ok(host.label(), title, QStringLiteral("can be set (is %1 now)").arg(original));
         }

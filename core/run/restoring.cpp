@@ -62,6 +62,9 @@ void RunExecution::noteUndo(const QString& host, const std::vector<protocol::Und
         }
         emit m_controller.logged(QStringLiteral("%1: %2 is back to %3")
                                      .arg(host, knob, QString::fromStdString(report.original)));
+        if (!report.note.empty())
+            emit m_controller.logged(
+                QStringLiteral("%1: %2: %3").arg(host, knob, QString::fromStdString(report.note)));
         if (report.changed_by_other)
             emit m_controller.logged(
                 QStringLiteral("%1: somebody else had changed %2 to %3 during the run")

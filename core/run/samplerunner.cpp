@@ -30,8 +30,12 @@ KnobState knobState(HostRef host, const protocol::KnobOutcome& outcome) {
 
 /// Notes the outcome on the record. A rejected knob ends the sample: it would be measured with
 /// another setting than it says.
-Result<void> noteOutcome(SampleRecord& record, const HostSession& host, const KnobState& state) {
+Result<void> noteOutcome(SampleRecord& record, const HostSession& host, const KnobState& state,
+                         const QString& note) {
     record.knobs.append(state);
+    if (!note.isEmpty())
+        record.flags.append(
+            QStringLiteral("%1: %2: %3").arg(hostName(state.host), state.knob, note));
     if (state.status == QLatin1String("rejected") || !state.accepted)
         return fail(Error::Code::Knob,
                     QStringLiteral("%1: %2 does not take %3")
@@ -108,7 +112,8 @@ Result<void> SampleRunner::applyKnobs(const Cell& cell, SampleRecord& record) {
             continue;
         }
         for (const auto& outcome : *outcomes) {
-            const auto noted = noteOutcome(record, m_hosts.at(host), knobState(host, outcome));
+            const auto noted = noteOutcome(record, m_hosts.at(host), knobState(host, outcome),
+                                           QString::fromStdString(outcome.note));
             if (worst)
                 worst = noted;
         }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "core/run/agentcalls.h"
 #include "core/run/samplerunner.h"
 #include "core/run/traffic.h"
 #include "fakehost.h"
@@ -88,6 +89,7 @@ private slots:
     void stopEndsAll();
     void setsKnobsOnEveryHost();
     void aKnobThatOneHostRefusesFailsTheSample();
+    void whatAHostRemarksIsTold();
 };
 
 void TestHostGroup::opensAnAgentForEachPart_data() {
@@ -407,6 +409,35 @@ void TestHostGroup::aKnobThatOneHostRefusesFailsTheSample() {
     QCOMPARE(attempt.record.state, SampleState::Failed);
     QCOMPARE(attempt.record.knobs.size(), 3); // what the others made of it is known
     QVERIFY(fake.asked(method::kTrafficPrepare).empty());
+}
+
+void TestHostGroup::whatAHostRemarksIsTold() {
+    FakeHosts fake;
+    fake.answer = [](const Asked& asked) -> Result<Json> {
+        if (asked.method != method::kKnobApply || asked.label != QLatin1String("s2"))
+            return usual(asked);
+        auto outcome = outcomeOf({"link:mtu", "test0", "2"}, "applied");
+        outcome.accepted = "2";
+        outcome.note = "the link has not come back";
+        return Json(std::vector{outcome});
+    };
+    Experiment experiment = fakeExperiment(2, 1);
+    experiment.axes = {Axis{QStringLiteral("link:mtu"), Side::Sender, {KnobValue(qint64{2})}}};
+    auto group = openGroup(fake, experiment);
+    SampleRunner runner(experiment, *group, CancelToken{}, {});
+    const QStringList flags = runner.measure(onlyCell(experiment)).record.flags;
+    QVERIFY2(flags.contains("sender 2: link:mtu: the link has not come back"),
+             qPrintable(flags.join(u'\n')));
+
+    protocol::UndoReport report;
+    report.name = "ring:rx";
+    report.interface = "eth1";
+    report.original = "4096";
+    report.command = "ethtool -G eth1 rx 4096";
+    report.error = "Device or resource busy";
+    QCOMPARE(undoFailureText(QStringLiteral("host1"), report),
+             QStringLiteral("host1: ring:rx of eth1 could not be put back: set it to \"4096\" by "
+                            "hand, with: ethtool -G eth1 rx 4096 (Device or resource busy)"));
 }
 
 QTEST_GUILESS_MAIN(TestHostGroup)

@@ -253,6 +253,8 @@ void TestModelHosts::givesSettingsToEveryHost_data() {
         << list({local(), local()}) << local() << limit << both << "sender 1";
     QTest::newRow("a sysctl of one machine, receiver")
         << list({local(), local()}) << local() << limit << receiver << "sender 1";
+    QTest::newRow("CPUs of one machine") << list({local("a"), local("b")}) << local("c")
+                                         << QStringLiteral("cpu:governor") << both << "sender 1";
     QTest::newRow("interfaces of one machine")
         << list({local(), local("a"), local("a")}) << local("b") << mtu << both
         << "sender 1, sender 2, receiver";
