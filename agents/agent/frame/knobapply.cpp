@@ -129,6 +129,13 @@ void KnobKeeper::look(Step& step) {
         if (const TouchedKnob* known = m_journal ? m_journal->find(step.target) : nullptr)
             knob.original = known->original;
         step.outcome.original = knob.original;
+        if (!canPutBack(step.target.name, knob.original)) {
+            step.readable = false;
+            step.outcome.error =
+                "it is \"" + knob.original + "\", which could not be put back; it was not set";
+        }
+    } catch (const KnobUnsupported& error) {
+        step.outcome.error = error.what();
     } catch (const std::exception& error) {
         step.outcome.error =
             std::string(error.what()) + "; it was not set, because it could not be put back";

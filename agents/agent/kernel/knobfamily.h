@@ -52,6 +52,8 @@ struct KnobFamily {
     /// Whether `has`, as read, is what `asked` asks for, which may leave things open; left out:
     /// same().
     bool (*meets)(const std::string& asked, const std::string& has) = nullptr;
+    /// Whether a value, as read, can be put back; left out: always.
+    bool (*restorable)(const std::string& value) = nullptr;
     /// Who but the agent moves this value on the host by itself; empty: nobody. Left out: nobody.
     std::string (*mover)(const KnobCall&) = nullptr;
 };
@@ -60,7 +62,14 @@ struct KnobFamily {
 [[nodiscard]] std::span<const KnobFamily> knobFamilies();
 
 [[noreturn]] void failKnob(const std::string& text);
-/// "ring:rx of eth0 is not supported by this interface (driver veth): WORDS".
+/// The host, or the interface, has no such knob.
+class KnobUnsupported : public AgentError {
+public:
+    explicit KnobUnsupported(const std::string& text)
+        : AgentError(protocol::errorcode::kKnob, text) {}
+};
+/// Throws KnobUnsupported. "ring:rx of eth0 is not supported by this interface (driver veth):
+/// WORDS".
 [[noreturn]] void failUnsupported(const KnobCall& call, const std::string& words);
 /// The folder of the interface below /sys/class/net. Throws when /sys shows the interfaces of
 /// another network namespace.
@@ -100,6 +109,7 @@ std::string readLinkSpeed(const KnobCall& call); // linkspeed.cpp
 void writeLinkSpeed(const KnobCall& call, const std::string& value);
 bool sameLinkSpeed(const std::string& a, const std::string& b);
 bool meetsLinkSpeed(const std::string& asked, const std::string& has);
+bool isLinkSpeed(const std::string& value);
 
 std::string readRss(const KnobCall& call); // rss.cpp
 void writeRss(const KnobCall& call, const std::string& value);

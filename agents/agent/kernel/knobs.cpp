@@ -82,7 +82,8 @@ void failUnsupported(const KnobCall& call, const std::string& words) {
     } catch (const AgentError&) {
         // The name of the driver is only a help.
     }
-    failKnob(call.what() + " is not supported by this interface" + driver + ": " + words);
+    throw KnobUnsupported(call.what() + " is not supported by this interface" + driver + ": " +
+                          words);
 }
 
 std::string interfaceFolder(const KnobCall& call) {
@@ -143,6 +144,11 @@ bool sameKnobValue(const std::string& knob, const std::string& a, const std::str
 bool meetsKnobValue(const std::string& knob, const std::string& asked, const std::string& has) {
     const KnobFamily* family = familyOf(knob);
     return family && family->meets ? family->meets(asked, has) : sameKnobValue(knob, asked, has);
+}
+
+bool canPutBack(const std::string& knob, const std::string& value) {
+    const KnobFamily* family = familyOf(knob);
+    return !family || !family->restorable || family->restorable(value);
 }
 
 std::string knobMover(KnobHost& host, const protocol::KnobTarget& knob) {

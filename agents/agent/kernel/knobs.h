@@ -31,6 +31,8 @@ void restoreKnob(KnobHost& host, const protocol::KnobTarget& knob, const std::st
 /// Whether `has`, as it was read, is what `asked` asks for: "fq" is met by "fq limit 10000".
 [[nodiscard]] bool meetsKnobValue(const std::string& knob, const std::string& asked,
                                   const std::string& has);
+/// Whether restoreKnob() can put back this value, as readKnob() has given it.
+[[nodiscard]] bool canPutBack(const std::string& knob, const std::string& value);
 /// Who but the agent moves this knob on the host by itself ("coalesce:adaptive-rx is on"); empty:
 /// nobody, or it is not known.
 [[nodiscard]] std::string knobMover(KnobHost& host, const protocol::KnobTarget& knob);

@@ -3,7 +3,8 @@
 //
 // "auto" offers all that the device can; "auto 1000" only modes of that speed (Mbit/s); "100 half"
 // fixes speed and duplex without negotiation ("1000" is full duplex). An offer that is none of
-// these reads as "auto (1000baseT/Full 100baseT/Full)", so that it can be put back.
+// these reads as "auto (1000baseT/Full 100baseT/Full)", so that it can be put back. A fixed speed
+// of a link that is down is not told: "fixed, but the link is down".
 #include "agents/agent/kernel/ethtoolnetlink.h"
 #include "agents/agent/kernel/knobfamily.h"
 #include "agents/agent/kernel/textfile.h"
@@ -93,7 +94,7 @@ std::string readLinkSpeed(const KnobCall& call) {
     }
     const auto mbit = answer.number(ETHTOOL_A_LINKMODES_SPEED);
     if (!mbit || *mbit == 0 || *mbit >= SPEED_UNKNOWN + 0U)
-        failUnsupported(call, "it does not negotiate and tells no speed");
+        return "fixed, but the link is down";
     const bool half = answer.number(ETHTOOL_A_LINKMODES_DUPLEX) == std::uint64_t{DUPLEX_HALF};
     return std::to_string(*mbit) + (half ? " half" : " full");
 }
@@ -125,6 +126,10 @@ void writeLinkSpeed(const KnobCall& call, const std::string& value) {
             failUnsupported(call, error.what());
         failKnob("the kernel refuses '" + value + "' for " + call.what() + ": " + error.what());
     }
+}
+
+bool isLinkSpeed(const std::string& value) {
+    return parseSpeed(value).has_value();
 }
 
 bool sameLinkSpeed(const std::string& a, const std::string& b) {

@@ -109,7 +109,7 @@ std::string optionText(const QdiscOption& option, std::uint64_t value) {
     case QdiscUnit::Rate:
         return name + " " + quantityText(value, std::span(kRateUnits).first(5));
     case QdiscUnit::Time:
-        return name + " " + quantityText(value, kTimeUnits);
+        return (name == "jitter" ? "" : name + " ") + quantityText(value, kTimeUnits);
     case QdiscUnit::Percent: {
         std::string text = std::to_string(value / 10'000) + "." +
                            std::to_string(10'000 + value % 10'000).substr(1);
@@ -150,6 +150,13 @@ void takeOption(Qdisc& qdisc, std::span<const std::string_view>& rest) {
                      (rest.empty() ? "" : ", not '" + std::string(rest.front()) + "'"));
         rest = rest.subspan(1);
         qdisc.options[std::string(option.name)] = *value;
+        // tc writes netem's jitter behind the delay, without a word.
+        const auto jitter =
+            word == "delay" && !rest.empty() ? parseTime(rest.front()) : std::nullopt;
+        if (jitter) {
+            qdisc.options["jitter"] = *jitter;
+            rest = rest.subspan(1);
+        }
         return;
     }
     failOption(qdisc.kind, word);

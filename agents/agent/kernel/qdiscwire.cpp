@@ -172,6 +172,8 @@ void takeNetem(std::string_view bytes, Qdisc& qdisc) {
     qdisc.options["limit"] = options.limit;
     time("delay", TCA_NETEM_LATENCY64, options.latency);
     time("jitter", TCA_NETEM_JITTER64, options.jitter);
+    if (qdisc.options.contains("jitter")) // is written behind a delay
+        (void)qdisc.options.emplace("delay", 0);
     if (options.loss != 0)
         qdisc.options["loss"] =
             static_cast<std::uint64_t>(std::llround(options.loss / 4294967295.0 * 1e6));

@@ -152,6 +152,36 @@ unsigned wantedHash(const KnobCall& call, const std::string& value) {
     failKnob(call.name() + " takes one of " + known + ", not '" + value + "'");
 }
 
+/// The weights are the numbers of entries, so that their sum is the size of the table. Empty where
+/// "weight" cannot say it.
+std::string weightText(const RssTable& table) {
+    if (!std::is_sorted(table.begin(), table.end()) || table.empty())
+        return {};
+    std::vector<std::uint32_t> entries(table.back() + 1);
+    for (const std::uint32_t queue : table)
+        ++entries[queue];
+    std::string text = "weight";
+    for (const std::uint32_t count : entries)
+        text += " " + std::to_string(count);
+    return text;
+}
+
+/// Of a table that has been read: the number of its entries, or the sum of its weights. 0: unknown.
+std::size_t tableSize(const std::string& text) {
+    std::vector<std::string_view> given = words(text);
+    const bool weights = !given.empty() && given.front() == "weight";
+    if (weights)
+        given.erase(given.begin());
+    std::size_t size = 0;
+    for (const std::string_view word : given) {
+        const auto number = toNumber(word);
+        if (!number || *number >= kMostEntries)
+            return 0; // "equal 4"
+        size += weights ? static_cast<std::size_t>(*number) : 1;
+    }
+    return std::min<std::size_t>(size, kMostEntries);
+}
+
 } // namespace
 
 std::string rssTableText(const RssTable& table) {
@@ -163,6 +193,8 @@ std::string rssTableText(const RssTable& table) {
         round = round && table[i] == i % queues;
     if (round)
         return "equal " + std::to_string(queues);
+    if (std::string shares = weightText(table); !shares.empty())
+        return shares;
     std::string text;
     for (const std::uint32_t queue : table)
         text += (text.empty() ? "" : " ") + std::to_string(queue);
@@ -276,16 +308,10 @@ bool sameRss(const std::string& a, const std::string& b) {
         return true;
     if (sameWords(a, b))
         return true;
-    // One of them may be a list of entries and the other words for such.
-    const auto shorthand = [](const std::string& text) {
-        return text.find_first_of("abcdefghijklmnopqrstuvwxyz") != std::string::npos;
-    };
-    if (shorthand(a) == shorthand(b))
-        return false;
-    const std::string& list = shorthand(a) ? b : a;
-    const std::size_t size = words(list).size();
+    // One of them has been read, and tells how many entries there are.
+    const std::size_t size = std::max(tableSize(a), tableSize(b));
     const auto one = parseRssTable(a, size);
-    return one && one == parseRssTable(b, size);
+    return size > 0 && one && one == parseRssTable(b, size);
 }
 
 bool meetsRss(const std::string& asked, const std::string& has) {

@@ -13,7 +13,8 @@ namespace knobscope::agent {
 /// The queue of each entry.
 using RssTable = std::vector<std::uint32_t>;
 
-/// "equal 4" where the entries go round the first queues in order, else all entries.
+/// "equal 4" where the entries go round the first queues in order, "weight 3 1" where each queue
+/// has its share in one piece, else all entries.
 [[nodiscard]] std::string rssTableText(const RssTable& table);
 /// A table of `size` entries from "equal 4", "weight 3 1" or a list of them; absent for other text.
 [[nodiscard]] std::optional<RssTable> parseRssTable(std::string_view text, std::size_t size);

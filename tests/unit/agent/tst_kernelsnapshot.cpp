@@ -95,6 +95,8 @@ private slots:
     void cpuOfABusyProcess();
     void machineIdTellsNamespaces();
     void hostFacts();
+    void sshInterface_data();
+    void sshInterface();
     void interfaceFacts();
     void interfaceNames();
 };
@@ -279,6 +281,32 @@ void TestKernelSnapshot::hostFacts() {
     QVERIFY(std::stoull(facts.at("memory.total_kb")) > 1000);
     for (const auto& [name, value] : facts)
         QVERIFY2(!value.empty(), name.c_str());
+    const std::string irqbalance = facts.at("processes.irqbalance");
+    QVERIFY2(irqbalance == "running" || irqbalance == "not running", irqbalance.c_str());
+}
+
+void TestKernelSnapshot::sshInterface_data() {
+    QTest::addColumn<QByteArray>("connection");
+    QTest::addColumn<QByteArray>("interface"); // empty: not told
+    QTest::newRow("IPv4") << QByteArray("192.0.2.1 50000 10.99.0.1 22") << QByteArray("kv0");
+    QTest::newRow("IPv4 in IPv6") << QByteArray("::ffff:192.0.2.1 50000 ::ffff:10.99.0.1 22")
+                                  << QByteArray("kv0");
+    QTest::newRow("link-local") << QByteArray("fe80::1%kv1 50000 fe80::2%kv1 22")
+                                << QByteArray("kv1");
+    QTest::newRow("an address of nobody")
+        << QByteArray("192.0.2.1 50000 192.0.2.2 22") << QByteArray();
+    QTest::newRow("not of ssh") << QByteArray("10.99.0.1") << QByteArray();
+}
+
+void TestKernelSnapshot::sshInterface() {
+    QFETCH(QByteArray, connection);
+    QFETCH(QByteArray, interface);
+    qputenv("SSH_CONNECTION", connection);
+    const auto facts = readEnvironment({}).facts;
+    qunsetenv("SSH_CONNECTION");
+    const auto fact = facts.find("ssh.interface");
+    QCOMPARE(fact == facts.end() ? QByteArray() : QByteArray::fromStdString(fact->second),
+             interface);
 }
 
 void TestKernelSnapshot::interfaceFacts() {
@@ -295,6 +323,8 @@ void TestKernelSnapshot::interfaceFacts() {
     QCOMPARE(facts.at("feature.tso"), std::string("on"));
     QCOMPARE(facts.at("feature.lro"), std::string("off (fixed)"));
     QCOMPARE(facts.at("channels.rx"), std::string("1"));
+    QCOMPARE(facts.at("qdisc.root").substr(0, 7), std::string("default"));
+    QCOMPARE(facts.at("channels.rx-max"), facts.at("channels.tx-max"));
     // What a veth does not have is absent rather than 0.
     QVERIFY(!facts.contains("coalesce.rx-usecs"));
     QVERIFY(!facts.contains("ring.rx"));

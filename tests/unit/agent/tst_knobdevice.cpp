@@ -112,6 +112,8 @@ void TestKnobDevice::speedOfATap() {
                  QByteArray(value).split(' ').first() + "Mb/s");
     }
     QCOMPARE(shown(QStringLiteral("ethtool kt0"), "Duplex"), QByteArray("Full"));
+    QVERIFY(canPutBack("link:speed", "auto (1000baseT/Full)"));
+    QVERIFY(!canPutBack("link:speed", "fixed, but the link is down"));
     for (const char* value : {"", "fast", "half", "-1", "1000 both", "auto half", "1 2", "(x)"})
         QVERIFY2(writeError("link:speed", value, "kt0").contains(QLatin1String("takes auto")),
                  value);

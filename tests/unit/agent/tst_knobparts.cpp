@@ -48,10 +48,13 @@ void TestKnobParts::rssTables_data() {
     row("equal 3", "equal 3");
     row("0 1 2 0 1 2 0 1", "equal 3");
     row("0 0 0 0 0 0 0 0", "equal 1");
-    row("weight 1 1", "0 0 0 0 1 1 1 1");
-    row("weight 3 1", "0 0 0 0 0 0 1 1");
-    row("weight 0 1", "1 1 1 1 1 1 1 1");
-    row("weight 1 0 1", "0 0 0 0 2 2 2 2");
+    row("weight 7", "equal 1");
+    row("weight 1 1", "weight 4 4");
+    row("0 0 0 0 1 1 1 1", "weight 4 4");
+    row("weight 30 10", "weight 6 2");
+    row("weight 0 1", "weight 0 8");
+    row("weight 1 0 1", "weight 4 0 4");
+    row("weight 5 5 5", "weight 3 3 2"); // as near as 8 entries come to it
     row("3 2 1 0 3 2 1 0", "3 2 1 0 3 2 1 0");
     for (const char* wrong : {"", "equal", "equal 0", "equal x", "equal 1 2", "weight", "weight 0",
                               "weight -1", "0 1", "0 1 2 0 1 2 0 70000", "even 3"})
@@ -84,6 +87,10 @@ void TestKnobParts::rssCompares_data() {
     };
     row("equal 4", "equal 4", true);
     row("equal 4", "equal 2", false);
+    row("weight 1 1", "weight 4 4", true);
+    row("weight 5 5 5", "weight 43 43 42", true);
+    row("weight 2 1", "weight 4 4", false);
+    row("equal 1", "weight 8", true);
     row("weight 1 1", "0 0 1 1", true);
     row("weight 1 1", "0 1 1 1", false);
     row("default", "equal 8", true);

@@ -176,8 +176,9 @@ void TestKnobQdisc::texts_data() {
     row("fq_codel target 5000 interval 100ms ecn", "fq_codel target 5ms interval 100ms ecn");
     row("tbf rate 1Gbit burst 256KB latency 50ms", "tbf rate 1gbit burst 262144 limit 6512144");
     row("tbf limit 3000 burst 1500 rate 8kbps", "tbf rate 64kbit burst 1500 limit 3000");
-    row("netem delay 1.5ms jitter 100us loss 0.1% limit 2000",
-        "netem limit 2000 delay 1500us jitter 100us loss 0.1%");
+    row("netem delay 1.5ms 100us loss 0.1% limit 2000",
+        "netem limit 2000 delay 1500us 100us loss 0.1%");
+    row("netem delay 10ms limit 7", "netem limit 7 delay 10ms");
     row("handle 1f: pfifo limit 3", "handle 1f: pfifo limit 3");
     row(" pfifo  limit\t3 ", "pfifo limit 3");
 }
@@ -293,7 +294,7 @@ void TestKnobQdisc::survivesTheWire_data() {
           "fq_codel limit 10240 flows 1024 quantum 1514 memory_limit 33554432 drop_batch 64 ecn",
           "pie limit 1000 target 15ms tupdate 15ms alpha 2 beta 20 noecn nobytemode",
           "sfq limit 127 quantum 1514 divisor 1024 flows 127 perturb 10",
-          "netem limit 1000 delay 10ms jitter 1ms loss 1%", "netem limit 1000"})
+          "netem limit 1000 delay 10ms 1ms loss 1%", "netem limit 1000"})
         QTest::newRow(text) << QByteArray(text);
 }
 
