@@ -74,7 +74,8 @@ private:
     [[nodiscard]] QJsonObject hosts(const QList<int>& senders, const QList<int>& receivers) const;
     [[nodiscard]] QString write(const QJsonObject& hosts, const QJsonObject& test,
                                 const QJsonArray& axes, int repeats = 1) const;
-    [[nodiscard]] StoredRun measured(const QString& file);
+    [[nodiscard]] StoredRun measured(const QString& file) const;
+    [[nodiscard]] StoredRun stored(const CliProcess& cli) const;
     [[nodiscard]] QStringList everywhere(const QString& sysctl) const;
     void verifySums(const SampleRecord& sample, Side many) const;
 
@@ -82,7 +83,6 @@ private:
     std::unique_ptr<LabRun> m_run;
     QStringList m_limits; ///< on each host, before anything was run
     QStringList m_corkings;
-    qint64 m_last = 0; ///< number of the latest run
 };
 
 void TestSeveralHosts::initTestCase() {
@@ -125,12 +125,20 @@ QString TestSeveralHosts::write(const QJsonObject& hosts, const QJsonObject& tes
 }
 
 /// Runs it to its end, which is a good one.
-StoredRun TestSeveralHosts::measured(const QString& file) {
+StoredRun TestSeveralHosts::measured(const QString& file) const {
     CliProcess cli(m_run->runArguments(file));
     const int status = cli.waitForEnd();
     if (status != 0)
         qWarning("status %d: %s", status, cli.errorText().constData());
-    return m_run->load(++m_last);
+    return stored(cli);
+}
+
+/// The run that an ended program has measured; an empty one where it came to none.
+StoredRun TestSeveralHosts::stored(const CliProcess& cli) const {
+    const qint64 run = cli.events().isEmpty()
+                           ? 0
+                           : cli.events().constLast().value(QStringLiteral("run")).toInteger();
+    return run > 0 ? m_run->load(run) : StoredRun{};
 }
 
 QStringList TestSeveralHosts::everywhere(const QString& sysctl) const {
@@ -332,7 +340,7 @@ void TestSeveralHosts::anAgentKilledOnTheWay() {
     QVERIFY2(cli.waitForEnd() == 0, cli.errorText());
     QCOMPARE(everywhere(kLimit), m_limits);
     QCOMPARE(everywhere(kCorking), m_corkings);
-    const StoredRun run = m_run->load(++m_last);
+    const StoredRun run = stored(cli);
     QCOMPARE(run.info.state, RunState::Finished);
     QCOMPARE(run.info.samplesDone, 2);
     QStringList reasons;
@@ -358,7 +366,7 @@ void TestSeveralHosts::stopPutsEveryKnobBack() {
     QVERIFY(timer.elapsed() < 5000);
     QCOMPARE(everywhere(kCorking), m_corkings);
     QCOMPARE(everywhere(kLimit), m_limits);
-    QVERIFY(m_run->load(++m_last).info.resumable);
+    QVERIFY(stored(cli).info.resumable);
 }
 
 void TestSeveralHosts::namesTheHostAtFault_data() {
