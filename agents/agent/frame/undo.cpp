@@ -42,10 +42,12 @@ void Undoing::undo(CarrierWatch& links) {
     const std::string& name = m_knob.knob.name;
     try {
         report.found = readKnob(m_host, m_knob.knob);
+        const bool same = sameKnobValue(name, *report.found, m_knob.original);
+        // The kernel itself takes some back when their agent dies.
         report.changed_by_other = !m_knob.companion && !m_knob.isOurs(*report.found) &&
+                                  !(same && restoresMore(name)) &&
                                   knobMover(m_host, m_knob.knob).empty();
-        if (sameKnobValue(name, *report.found, m_knob.original) &&
-            (m_knob.companion || !restoresMore(name)))
+        if (same && (m_knob.companion || !restoresMore(name)))
             return;
     } catch (const std::exception&) {
         // It may still be possible to set it.
@@ -104,7 +106,7 @@ std::vector<Undone> undoKnobs(KnobHost& host, std::vector<TouchedKnob> knobs,
                               std::chrono::milliseconds link_wait) {
     std::reverse(knobs.begin(), knobs.end());
     std::stable_sort(knobs.begin(), knobs.end(), [](const TouchedKnob& a, const TouchedKnob& b) {
-        return knobRank(a.knob.name) > knobRank(b.knob.name);
+        return knobUndoRank(a.knob.name) > knobUndoRank(b.knob.name);
     });
     std::vector<Undoing> all;
     for (const TouchedKnob& knob : knobs)

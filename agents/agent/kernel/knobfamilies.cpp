@@ -18,6 +18,7 @@ void writeSysctlKnob(const KnobCall& call, const std::string& value) {
 
 /// Order of application; what a knob resets comes after it.
 enum Rank {
+    kUndoQdisc = 5, ///< the kernel makes the default one to fit channels and MTU
     kPrivate = 10,
     kChannels = 20,
     kRing = 30,
@@ -206,6 +207,7 @@ constexpr std::array kFamilies{
     KnobFamily{.prefix = "qdisc",
                .members = "root",
                .rank = kQdisc,
+               .undo_rank = kUndoQdisc,
                .interface = true,
                .read = readQdisc,
                .write = writeQdisc,

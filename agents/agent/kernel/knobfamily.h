@@ -38,7 +38,8 @@ enum class LinkEffect {
 struct KnobFamily {
     std::string_view prefix;
     std::string_view members; ///< with blanks between; empty: names that only the host knows
-    int rank = 0;             ///< lower is set first and put back last
+    int rank = 0;             ///< lower is set first, and put back last unless undo_rank says more
+    int undo_rank = 0;        ///< lower is put back last; 0: as rank
     bool interface = false;   ///< the knob belongs to an interface
     LinkEffect link = LinkEffect::None;
     std::string_view resets = {}; ///< knobs of the interface that setting this one may change

@@ -161,6 +161,11 @@ int knobRank(const std::string& knob) {
     return family ? family->rank : 0;
 }
 
+int knobUndoRank(const std::string& knob) {
+    const KnobFamily* family = familyOf(knob);
+    return family && family->undo_rank != 0 ? family->undo_rank : knobRank(knob);
+}
+
 bool knobNeedsInterface(const std::string& knob) {
     const KnobFamily* family = familyOf(knob);
     return family && family->interface;

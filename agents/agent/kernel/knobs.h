@@ -40,6 +40,8 @@ void restoreKnob(KnobHost& host, const protocol::KnobTarget& knob, const std::st
 /// Order of application: private flags, channels, rings, pause and speed, MTU, offloads,
 /// coalescing, RSS, IRQ and queues, the rest, sysctls. Lower is applied first and restored last.
 [[nodiscard]] int knobRank(const std::string& knob);
+/// The same for putting back: lower is put back last.
+[[nodiscard]] int knobUndoRank(const std::string& knob);
 /// Whether the knob belongs to an interface.
 [[nodiscard]] bool knobNeedsInterface(const std::string& knob);
 /// Whether restoreKnob() does something even where the value is the original already.

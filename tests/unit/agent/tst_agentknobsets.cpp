@@ -212,15 +212,20 @@ void TestAgentKnobSets::setsTheSameRequestOnce() {
     agent.call(method::kKnobRestore);
 }
 
+/// After the MTU and the channels, to which the kernel fits its default.
 void TestAgentKnobSets::qdiscGoesBackToTheDefault() {
     AgentProcess agent;
     QVERIFY(agent.hello().is_object());
-    const Json outcome = agent.call(
-        method::kKnobApply, listOf(setting("qdisc:root", "tbf rate 1gbit burst 256k latency 50ms",
-                                           "kn0")))["result"][0];
-    QVERIFY2(outcome["status"] == "applied", outcome.dump().c_str());
-    const Json report = agent.call(method::kQuit)["result"][0];
-    QVERIFY2(report["restored"] == true, report.dump().c_str());
+    const Json outcomes = agent.call(
+        method::kKnobApply,
+        listOf(setting("qdisc:root", "tbf rate 1gbit burst 256k latency 50ms", "kn0"),
+               setting("link:mtu", "1400", "kn0"), setting("channels:tx", "1", "kn0")))["result"];
+    for (const Json& outcome : outcomes)
+        QVERIFY2(outcome["status"] == "applied", outcome.dump().c_str());
+    const Json reports = agent.call(method::kQuit)["result"];
+    for (const Json& report : reports)
+        QVERIFY2(report["restored"] == true, report.dump().c_str());
+    COMPARE_TEXT(reports[reports.size() - 1]["name"], "qdisc:root");
     QCOMPARE(agent.waitForEnd(), 0);
 }
 
@@ -315,6 +320,7 @@ void TestAgentKnobSets::latencyEndsWithTheGuardian() {
     const Json recovered = next.hello("next")["recovered"];
     QCOMPARE(recovered.size(), 1U);
     COMPARE_TEXT(recovered[0]["restored"], true);
+    COMPARE_TEXT(recovered[0]["changed_by_other"], false); // it was the kernel
 }
 
 QTEST_GUILESS_MAIN(TestAgentKnobSets)
