@@ -120,7 +120,9 @@ Result<void> RunExecution::storeFacts() {
     for (auto& [host, answer] : pending) {
         const auto facts = answer.get();
         if (!facts)
-            return tl::unexpected<Error>(facts.error());
+            return fail(facts.error().code,
+                        m_hosts->at(host).label() + QStringLiteral(": ") + facts.error().message,
+                        facts.error().detail);
         HostFacts stored{host, m_hosts->at(host).label(), {}};
         for (const auto& [name, value] : facts->facts)
             stored.facts.insert(QString::fromStdString(name), QString::fromStdString(value));
