@@ -47,6 +47,10 @@ QStringList orderedHostKeyAlgorithms(const SshConfig& config, const KnownHosts& 
 SshSession::~SshSession() {
     if (!m_session)
         return;
+    // A socket that was given to it libssh forgets instead of closing it, unless it is told that
+    // there is none; it still uses the one that it has.
+    const socket_t none = SSH_INVALID_SOCKET;
+    ssh_options_set(m_session, SSH_OPTIONS_FD, &none);
     // Also tells the other end, when the socket takes it.
     if (ssh_is_connected(m_session))
         ssh_disconnect(m_session);

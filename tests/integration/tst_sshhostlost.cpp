@@ -2,6 +2,7 @@
 // How the end of contact with a host is noticed, whatever ends it.
 #include "tests/lab/sshlab.h"
 
+#include <QDir>
 #include <QElapsedTimer>
 #include <QTest>
 
@@ -53,6 +54,40 @@ private slots:
         session->reset();
         QVERIFY(timer.elapsed() < 2500);
         QTRY_VERIFY_WITH_TIMEOUT(m_lab.agents().isEmpty(), 5000);
+    }
+
+    void nothingStaysOpen_data() {
+        QTest::addColumn<QByteArray>("options");
+        QTest::addColumn<bool>("works");
+        QTest::newRow("closed") << QByteArray() << true;
+        QTest::newRow("refused") << QByteArray(" User no-such-user\n") << false;
+        QTest::newRow("no handshake")
+            << QByteArray(" KexAlgorithms diffie-hellman-group1-sha1\n") << false;
+        QTest::newRow("unknown host key") << QByteArray(" UserKnownHostsFile none\n") << false;
+        QTest::newRow("no sshd") << QByteArray(" Port 1\n") << false;
+        QTest::newRow("jump host")
+            << QByteArray(" ProxyJump lab2\nHost lab2\n User root\n HostName HOST\n") << true;
+        QTest::newRow("jump host that reaches nothing")
+            << QByteArray(" Port 1\n ProxyJump lab2\nHost lab2\n User root\n HostName HOST\n")
+            << false;
+        QTest::newRow("program") << QByteArray(" ProxyCommand false\n") << false;
+    }
+    void nothingStaysOpen() {
+        QFETCH(QByteArray, options);
+        QFETCH(bool, works);
+        const HostOptions o = m_lab.options(m_lab.fill(options));
+        const auto open = [] {
+            return QDir(QStringLiteral("/proc/self/fd")).entryList(QDir::System | QDir::AllEntries);
+        };
+        QStringList before;
+        for (int i = 0; i < 4; ++i) {
+            // The first may open what stays for the life of the program.
+            if (i == 1)
+                before = open();
+            Session session = m_lab.open(QStringLiteral("lab"), o);
+            QVERIFY2(session.has_value() == works, SshLab::why(session));
+        }
+        QCOMPARE(open().size(), before.size());
     }
 
     void killedAgentIsNoticedAtOnce() {

@@ -84,7 +84,7 @@ std::vector<KnobOutcome> KnobKeeper::apply(const std::vector<KnobSetting>& setti
     std::vector<KnobOutcome> outcomes(settings.size());
     if (settings.empty())
         return outcomes;
-    const auto dir = JournalDir::lock(true, kLockWait);
+    auto dir = JournalDir::lock(true, kLockWait);
     refuseOthers(*dir);
 
     std::vector<Step> steps;
@@ -103,7 +103,12 @@ std::vector<KnobOutcome> KnobKeeper::apply(const std::vector<KnobSetting>& setti
     for (Step* step : order)
         setOne(*dir, *step, links);
     tryAgain(*dir, order, links);
-    const std::vector<std::string> down = links.wait(kLinkWait);
+    std::vector<std::string> down;
+    if (!links.isSettled()) {
+        dir.reset(); // for other agents of this host meanwhile
+        down = links.wait(kLinkWait);
+        dir.emplace(std::move(*JournalDir::lock(true, kLockWait)));
+    }
     for (Step* step : order) {
         readBack(*dir, *step);
         const std::string& interface = step->target.interface;

@@ -43,6 +43,20 @@ void CarrierWatch::before(const std::string& interface, LinkEffect effect) {
         m_watched[interface] = {*carrier, effect == LinkEffect::Negotiation};
 }
 
+/// An interface that is gone will not come up.
+bool CarrierWatch::isBack(const Watched& watched, const std::optional<Carrier>& now,
+                          Clock::duration waited) {
+    const bool settled = !watched.negotiates || waited >= kUntilDown ||
+                         (now && now->changes != watched.before.changes);
+    return !now || (now->up && settled);
+}
+
+bool CarrierWatch::isSettled() const {
+    return std::all_of(m_watched.begin(), m_watched.end(), [this](const auto& entry) {
+        return isBack(entry.second, m_look(entry.first), Clock::duration{0});
+    });
+}
+
 std::vector<std::string> CarrierWatch::wait(std::chrono::milliseconds limit) {
     const auto start = Clock::now();
     std::vector<std::string> down;
@@ -50,12 +64,11 @@ std::vector<std::string> CarrierWatch::wait(std::chrono::milliseconds limit) {
         for (;;) {
             const auto now = m_look(interface);
             const auto waited = Clock::now() - start;
-            const bool settled = !watched.negotiates || waited >= std::min(kUntilDown, limit) ||
-                                 (now && now->changes != watched.before.changes);
-            if (!now || (now->up && settled))
-                break; // an interface that is gone will not come up
+            if (isBack(watched, now, waited))
+                break;
             if (waited >= limit) {
-                down.push_back(interface);
+                if (!now->up)
+                    down.push_back(interface);
                 break;
             }
             std::this_thread::sleep_for(kBetweenLooks);

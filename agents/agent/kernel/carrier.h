@@ -30,6 +30,8 @@ public:
     /// To be called before a knob of the interface is set. A link that is down before it is not
     /// waited for.
     void before(const std::string& interface, LinkEffect effect);
+    /// Whether wait() would return at once.
+    [[nodiscard]] bool isSettled() const;
     /// Waits until all links are up again, at most so long altogether. After a negotiation it
     /// waits a while for the link to go down in the first place. Gives the interfaces that are
     /// still down, and forgets all.
@@ -40,6 +42,8 @@ private:
         Carrier before;
         bool negotiates = false;
     };
+    [[nodiscard]] static bool isBack(const Watched& watched, const std::optional<Carrier>& now,
+                                     std::chrono::steady_clock::duration waited);
     Look m_look;
     std::map<std::string, Watched> m_watched;
 };

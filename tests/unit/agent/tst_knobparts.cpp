@@ -191,8 +191,10 @@ void TestKnobParts::linksComeBack() {
     watch.before("eth0", LinkEffect::Reset);
     watch.before("eth0", LinkEffect::Reset);
     QCOMPARE(looks, 1);
+    QVERIFY(!watch.isSettled());
     QVERIFY(watch.wait(10s).empty());
     QCOMPARE(looks, 5);
+    QVERIFY(watch.isSettled());
     QVERIFY(watch.wait(10s).empty()); // forgotten
     QCOMPARE(looks, 5);
 }
