@@ -21,6 +21,8 @@ private slots:
     void comparesValues();
     void checksValues_data();
     void checksValues();
+    void checksHostKnobs_data();
+    void checksHostKnobs();
 };
 
 void TestModelKnobValues::parsesQuantities_data() {
@@ -123,144 +125,28 @@ void TestModelKnobValues::checksValues_data() {
     QTest::addColumn<QString>("knob");
     QTest::addColumn<QString>("value");
     QTest::addColumn<QString>("said"); // empty: taken
-    QTest::newRow("size") << "window"
-                          << "64K"
-                          << "";
-    QTest::newRow("auto") << "window"
-                          << "auto"
-                          << "";
-    QTest::newRow("no size") << "window"
-                             << "64Q"
-                             << "a size such as 64K, from 1 to 1G, or auto";
-    QTest::newRow("zero window") << "window"
-                                 << "0"
-                                 << "from 1 to 1G";
-    QTest::newRow("window too large") << "window"
-                                      << "2G"
-                                      << "from 1 to 1G";
-    QTest::newRow("no auto") << "message_size"
-                             << "auto"
-                             << "a size such as 64K";
-    QTest::newRow("switch") << "nodelay"
-                            << "on"
-                            << "";
-    QTest::newRow("no switch") << "nodelay"
-                               << "1"
-                               << "on or off";
-    QTest::newRow("cpu") << "cpu"
-                         << "0"
-                         << "";
-    QTest::newRow("any cpu") << "cpu"
-                             << "any"
-                             << "";
-    QTest::newRow("no cpu") << "cpu"
-                            << "-1"
-                            << "from 0 to 8191, or any";
-    QTest::newRow("burst") << "burst"
-                           << "16"
-                           << "";
-    QTest::newRow("burst of 0") << "burst"
-                                << "0"
-                                << "from 1 to";
-    QTest::newRow("mss") << "mss"
-                         << "1448"
-                         << "";
-    QTest::newRow("mss too small") << "mss"
-                                   << "87"
-                                   << "from 88 to 32767";
-    QTest::newRow("congestion control") << "congestion_control"
-                                        << "cubic"
-                                        << "";
-    QTest::newRow("long name") << "congestion_control"
-                               << "abcdefghijklmnop"
-                               << "up to 15 letters";
-    QTest::newRow("direction") << "direction"
-                               << "from_receiver"
-                               << "";
-    QTest::newRow("no direction") << "direction"
-                                  << "up"
-                                  << "to_receiver, from_receiver or both";
-    QTest::newRow("sysctl triple") << "sysctl:net.ipv4.tcp_rmem"
-                                   << "4096 131072 6291456"
-                                   << "";
-    QTest::newRow("negative sysctl") << "sysctl:net.ipv4.tcp_notsent_lowat"
-                                     << "-1"
-                                     << "";
-    QTest::newRow("empty sysctl") << "sysctl:net.ipv4.tcp_rmem"
-                                  << ""
-                                  << "printable text";
-    QTest::newRow("control character") << "sysctl:net.ipv4.tcp_rmem"
-                                       << "1\x01"
-                                       << "printable text";
-    QTest::newRow("mtu") << "link:mtu"
-                         << "9000"
-                         << "";
-    QTest::newRow("mtu too small") << "link:mtu"
-                                   << "575"
-                                   << "from 576 to";
-    QTest::newRow("queue") << "link:txqueuelen"
-                           << "0"
-                           << "";
-    QTest::newRow("feature") << "feature:gro"
-                             << "off"
-                             << "";
-    QTest::newRow("interrupt delay") << "coalesce:rx-usecs"
-                                     << "0"
-                                     << "";
-    QTest::newRow("no interrupt delay") << "coalesce:rx-usecs"
-                                        << "on"
-                                        << "from 0 to";
-    QTest::newRow("adaptive") << "coalesce:adaptive-rx"
-                              << "off"
-                              << "";
-    QTest::newRow("data split") << "ring:tcp-data-split"
-                                << "auto"
-                                << "";
-    QTest::newRow("speed") << "link:speed"
-                           << "auto 1000"
-                           << "";
-    QTest::newRow("fixed speed") << "link:speed"
-                                 << "100 half"
-                                 << "";
-    QTest::newRow("no speed") << "link:speed"
-                              << "fast"
-                              << "it takes auto, auto 1000";
-    QTest::newRow("CPUs") << "irq:affinity"
-                          << "0-3,8"
-                          << "";
-    QTest::newRow("CPUs of each") << "rps:cpus"
-                                  << "0 1 none 2-3"
-                                  << "";
-    QTest::newRow("no CPUs") << "irq:affinity"
-                             << "none"
-                             << "a list of CPUs such as 0-3,8";
-    QTest::newRow("a mask") << "rps:cpus"
-                            << "ff"
-                            << "a list of CPUs such as 0-3,8";
-    QTest::newRow("table") << "rss:table"
-                           << "weight 3 1"
-                           << "";
-    QTest::newRow("no table") << "rss:table"
-                              << "equal 0"
-                              << "default, equal 4";
-    QTest::newRow("key") << "rss:key"
-                         << "6d:5a"
-                         << "";
-    QTest::newRow("qdisc") << "qdisc:root"
-                           << "tbf rate 1gbit burst 256k latency 50ms"
-                           << "";
-    QTest::newRow("no qdisc") << "qdisc:root"
-                              << "fq; reboot"
-                              << "a kind with options";
-    QTest::newRow("latency") << "cpu:latency"
-                             << "none"
-                             << "";
-    QTest::newRow("FEC") << "fec:mode"
-                         << "maybe"
-                         << "auto, off, rs, baser or llrs";
-    QTest::newRow("no feature value") << "feature:gro"
-                                      << "yes"
-                                      << "on or off";
+    const auto row = [](const char* name, const char* knob, const char* value, const char* said) {
+        QTest::newRow(name) << knob << value << said;
+    };
+    row("size", "window", "64K", "");
+    row("auto", "window", "auto", "");
+    row("no size", "window", "64Q", "a size such as 64K, from 1 to 1G, or auto");
+    row("zero window", "window", "0", "from 1 to 1G");
+    row("window too large", "window", "2G", "from 1 to 1G");
+    row("no auto", "message_size", "auto", "a size such as 64K");
+    row("switch", "nodelay", "on", "");
+    row("no switch", "nodelay", "1", "on or off");
+    row("cpu", "cpu", "0", "");
+    row("any cpu", "cpu", "any", "");
+    row("no cpu", "cpu", "-1", "from 0 to 8191, or any");
+    row("burst", "burst", "16", "");
+    row("burst of 0", "burst", "0", "from 1 to");
+    row("mss", "mss", "1448", "");
+    row("mss too small", "mss", "87", "from 88 to 32767");
+    row("congestion control", "congestion_control", "cubic", "");
+    row("long name", "congestion_control", "abcdefghijklmnop", "up to 15 letters");
+    row("direction", "direction", "from_receiver", "");
+    row("no direction", "direction", "up", "to_receiver, from_receiver or both");
 }
 
 void TestModelKnobValues::checksValues() {
@@ -273,6 +159,46 @@ void TestModelKnobValues::checksValues() {
     QCOMPARE(checked.has_value(), said.isEmpty());
     if (!checked)
         QVERIFY2(checked.error().text().contains(said), qPrintable(checked.error().text()));
+}
+
+void TestModelKnobValues::checksHostKnobs_data() {
+    QTest::addColumn<QString>("knob");
+    QTest::addColumn<QString>("value");
+    QTest::addColumn<QString>("said"); // empty: taken
+    const auto row = [](const char* name, const char* knob, const char* value, const char* said) {
+        QTest::newRow(name) << knob << value << said;
+    };
+    row("sysctl triple", "sysctl:net.ipv4.tcp_rmem", "4096 131072 6291456", "");
+    row("negative sysctl", "sysctl:net.ipv4.tcp_notsent_lowat", "-1", "");
+    row("empty sysctl", "sysctl:net.ipv4.tcp_rmem", "", "printable text");
+    row("control character", "sysctl:net.ipv4.tcp_rmem", "1\x01", "printable text");
+    row("mtu", "link:mtu", "9000", "");
+    row("mtu too small", "link:mtu", "575", "from 576 to");
+    row("queue", "link:txqueuelen", "0", "");
+    row("feature", "feature:gro", "off", "");
+    row("interrupt delay", "coalesce:rx-usecs", "0", "");
+    row("no interrupt delay", "coalesce:rx-usecs", "on", "from 0 to");
+    row("adaptive", "coalesce:adaptive-rx", "off", "");
+    row("data split", "ring:tcp-data-split", "auto", "");
+    row("speed", "link:speed", "auto 1000", "");
+    row("fixed speed", "link:speed", "100 half", "");
+    row("no speed", "link:speed", "fast", "it takes auto, auto 1000");
+    row("CPUs", "irq:affinity", "0-3,8", "");
+    row("CPUs of each", "rps:cpus", "0 1 none 2-3", "");
+    row("no CPUs", "irq:affinity", "none", "a list of CPUs such as 0-3,8");
+    row("a mask", "rps:cpus", "ff", "a list of CPUs such as 0-3,8");
+    row("table", "rss:table", "weight 3 1", "");
+    row("no table", "rss:table", "equal 0", "default, equal 4");
+    row("key", "rss:key", "6d:5a", "");
+    row("qdisc", "qdisc:root", "tbf rate 1gbit burst 256k latency 50ms", "");
+    row("no qdisc", "qdisc:root", "fq; reboot", "a kind with options");
+    row("latency", "cpu:latency", "none", "");
+    row("FEC", "fec:mode", "maybe", "auto, off, rs, baser or llrs");
+    row("no feature value", "feature:gro", "yes", "on or off");
+}
+
+void TestModelKnobValues::checksHostKnobs() {
+    checksValues();
 }
 
 QTEST_APPLESS_MAIN(TestModelKnobValues)
