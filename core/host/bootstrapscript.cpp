@@ -9,15 +9,15 @@ namespace {
 constexpr int kKeptBuilds = 3;
 
 /// @X@ is the nonce, @CASES@ the builds by architecture, @OLD@ the first build too many.
-/// own: a folder of this user's that nobody else can enter. base: a folder in which others cannot
-/// rename ours. The trial file has no #! line: the shell runs it itself when exec says "no format",
-/// but a noexec mount says "not permitted". Filling it with zeros finds out about space before the
-/// upload starts. The agent is asked for only then, as a shell might read ahead. Where the agent is
-/// there already, few programs are started: each costs more than all the rest.
+/// own: a folder that only this user can enter. base: a folder in which others cannot rename ours.
+/// The trial file has no #! line: the shell runs it itself when exec says "no format", but a
+/// noexec mount says "not permitted". Filling it with zeros finds out about space before the
+/// upload starts. The agent is asked for only then, as a shell might read ahead.
 constexpr const char* kScript = R"sh(
-x=@X@; umask 077; PATH="$PATH:/usr/bin:/bin:/usr/sbin:/sbin"; export PATH;
+x=@X@; set -f; umask 077; PATH="$PATH:/usr/bin:/bin:/usr/sbin:/sbin"; export PATH;
 say() { echo; echo "$x $*"; };
 m=$(uname -m); case "$m" in @CASES@ *) say ARCH "$m"; exit 1;; esac;
+u=$(id -u);
 sum() {
     s=$(sha256sum 2>/dev/null <"$1");
     [ -n "$s" ] || s=$(openssl dgst -sha256 -r 2>/dev/null <"$1");
@@ -26,26 +26,25 @@ sum() {
 };
 own() {
     [ -h "$1" ] && return 1;
-    [ -O "$1" ] || return 1;
-    case "$(ls -ld "$1" 2>/dev/null)" in drwx------*) return 0;; esac;
+    set -- $(ls -ldn "$1" 2>/dev/null);
+    case "$1 $3" in drwx------*" $u") return 0;; esac;
     return 1;
 };
 base() {
     case "$1" in /*) ;; *) return 1;; esac;
     [ -k "$1/." ] && return 0;
-    case "$(ls -ld "$1/." 2>/dev/null)" in d???????w*) return 1;; d*) return 0;; esac;
+    set -- $(ls -ldn "$1/." 2>/dev/null);
+    case "$1" in d???????w*) return 1;; d*) return 0;; esac;
     return 1;
 };
-for d in "$XDG_CACHE_HOME" /var/tmp /run/user/* /tmp /dev/shm; do
-    for k in "$d"/knobscope-*; do
-        f="$k/agent-$h";
-        [ -O "$k" ] && [ -f "$f" ] && [ -x "$f" ] || continue;
-        [ -h "$f" ] && continue;
-        base "$d" && own "$k" && sum "$f" && [ "$s" = "$h" ] || continue;
-        say HAVE; exec "$f";
-    done;
+for d in "$XDG_CACHE_HOME" /var/tmp "/run/user/$u" /tmp /dev/shm; do
+    k="$d/knobscope-$u"; f="$k/agent-$h";
+    [ -f "$f" ] && [ -x "$f" ] || continue;
+    [ -h "$f" ] && continue;
+    base "$d" && own "$k" && sum "$f" && [ "$s" = "$h" ] || continue;
+    say HAVE; exec "$f";
 done;
-u=$(id -u); g=;
+g=;
 for d in "$XDG_CACHE_HOME" /var/tmp "/run/user/$u" /tmp /dev/shm; do
     base "$d" || continue;
     k="$d/knobscope-$u";

@@ -106,9 +106,6 @@ Result<LoginState> KeyLogin::offer(Identity& identity) {
     }
     if (!mayOffer(identity))
         return LoginState::Refused;
-    // The question whether the host would take a key is for keys that are some trouble to use.
-    if (identity.key)
-        return prove(identity);
     const auto liked = m_steps.make(
         [&] { return ssh_userauth_try_publickey(m_steps.raw(), nullptr, shown.get()); });
     if (!liked || *liked == LoginState::Refused)
