@@ -19,10 +19,9 @@ say() { echo; echo "$x $*"; };
 m=$(uname -m); case "$m" in @CASES@ *) say ARCH "$m"; exit 1;; esac;
 u=$(id -u);
 sum() {
-    s=$(sha256sum 2>/dev/null <"$1");
-    [ -n "$s" ] || s=$(openssl dgst -sha256 -r 2>/dev/null <"$1");
-    [ -n "$s" ] || s=$(busybox sha256sum 2>/dev/null <"$1");
-    s=${s%% *};
+    s=$({ if command -v sha256sum >/dev/null; then sha256sum;
+    elif command -v openssl >/dev/null; then openssl dgst -sha256 -r;
+    else busybox sha256sum; fi; } <"$1" 2>/dev/null); s=${s%% *};
 };
 own() {
     [ -h "$1" ] && return 1;
@@ -32,9 +31,8 @@ own() {
 };
 base() {
     case "$1" in /*) ;; *) return 1;; esac;
-    [ -k "$1/." ] && return 0;
     set -- $(ls -ldn "$1/." 2>/dev/null);
-    case "$1" in d???????w*) return 1;; d*) return 0;; esac;
+    case "$1" in d???????w[tT]*) return 0;; d???????w*) return 1;; d*) return 0;; esac;
     return 1;
 };
 for d in "$XDG_CACHE_HOME" /var/tmp "/run/user/$u" /tmp /dev/shm; do
@@ -66,8 +64,8 @@ sum "$t";
 [ "$s" = "$h" ] || { rm -f "$t"; say BADSUM; exit 1; };
 f="$k/agent-$h";
 chmod 700 "$t" && mv -f "$t" "$f" || { rm -f "$t"; say NOPLACE; exit 1; };
-( { ls -t "$k" | grep "^agent-" | tail -n +@OLD@ | while read -r o; do rm -f "$k/$o"; done;
-find "$k" -name "up-*" -mmin +60 -exec rm -f {} +; } & ) </dev/null >/dev/null 2>&1;
+ls -t "$k" | grep "^agent-" | tail -n +@OLD@ | while read -r o; do rm -f "$k/$o"; done;
+find "$k" -name "up-*" -mmin +60 -exec rm -f {} + 2>/dev/null;
 say RUN; exec "$f"
 )sh";
 

@@ -5,8 +5,6 @@
 #include <QRegularExpression>
 
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/socket.h>
 
@@ -60,11 +58,6 @@ SshSession::~SshSession() {
 }
 
 short SshSession::events() const {
-    // sshd holds a small packet back until the one before it is acknowledged, which takes 40 ms
-    // unless the kernel is told to do it at once, again and again, as it forgets. A socket that is
-    // no TCP socket does not mind.
-    const int atOnce = 1;
-    setsockopt(m_fd, IPPROTO_TCP, TCP_QUICKACK, &atOnce, sizeof atOnce);
     const bool writing = (ssh_get_poll_flags(m_session) & SSH_WRITE_PENDING) != 0;
     return short(POLLIN | (writing ? POLLOUT : 0));
 }

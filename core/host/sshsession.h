@@ -27,8 +27,7 @@ public:
 
     [[nodiscard]] ssh_session raw() const { return m_session; }
     [[nodiscard]] int fd() const { return m_fd; }
-    /// What poll() should wait for. Ask anew before each wait: this also has the kernel acknowledge
-    /// at once what has come.
+    /// What poll() should wait for.
     [[nodiscard]] short events() const;
     /// The last error in libssh's words, and why what carries the connection has ended.
     [[nodiscard]] QString errorText() const;
