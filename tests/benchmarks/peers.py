@@ -5,6 +5,7 @@ Each function measures once between the two ends of a Path and returns (rate, am
 Gbit/s or transactions a second, and the gigabytes or millions of transactions that it took, to
 divide the CPU time by.
 """
+import contextlib
 import json
 import re
 import shutil
@@ -104,19 +105,19 @@ def sockperf(path, options, tcp):
 
 
 def netperf(path, options, test, *, burst=1, streams=1):
-    port = str(path.free_port())
-    command = ["netperf", "-H", path.address, "-p", port, "-P", "0", "-v", "0", "-l",
-               str(options.seconds), "-t", test, "--"]
-    if test == "TCP_STREAM":
-        command += ["-m", "128K"]
-    elif test == "UDP_STREAM":
-        command += ["-m", str(DATAGRAM), "-o", "REMOTE_RECV_THROUGHPUT"]
-    elif test == "TCP_RR":
-        command += ["-D", "-b", str(burst - 1)]
-    with Server(path, ["netserver", "-D", "-L", path.address, "-p", port]):
+    command = ["netperf", "-H", path.address, "-P", "0", "-v", "0", "-l", str(options.seconds),
+               "-t", test]
+    extra = {"TCP_STREAM": ["-m", "128K"], "TCP_RR": ["-D", "-b", str(burst - 1)],
+             "UDP_STREAM": ["-m", str(DATAGRAM), "-o", "REMOTE_RECV_THROUGHPUT"]}.get(test, [])
+    ports = [str(path.free_port()) for _ in range(streams)]
+    with contextlib.ExitStack() as servers:
+        for port in ports:
+            # Does not fork: the CPU time of a child that its parent does not wait for is lost.
+            servers.enter_context(
+                Server(path, ["netserver", "-D", "-f", "-L", path.address, "-p", port]))
         time.sleep(0.2)  # it tells nobody when it listens
-        clients = [subprocess.Popen(path.at_client(command), stdout=subprocess.PIPE, text=True)
-                   for _ in range(streams)]
+        clients = [subprocess.Popen(path.at_client(command + ["-p", port, "--"] + extra),
+                                    stdout=subprocess.PIPE, text=True) for port in ports]
         rate = sum(float(client.communicate()[0].split()[-1]) for client in clients)
     if test.endswith("STREAM"):
         return rate / 1e3, rate / 1e3 * options.seconds / 8

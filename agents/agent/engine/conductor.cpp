@@ -133,9 +133,21 @@ void Conductor::launch() {
     }
     m_threads.reserve(groups.size());
     for (const auto& group : groups)
-        m_threads.emplace_back([this, group] { threadMain(group); });
+        m_threads.emplace_back([this, group] {
+            const OwnDescriptors own(descriptorsOf(group));
+            threadMain(group);
+        });
     while (m_course.waiting() < groups.size())
         wait(Clock::now() + kLong);
+}
+
+std::vector<int> Conductor::descriptorsOf(const std::vector<std::size_t>& indices) const {
+    std::vector<int> all{m_course.changed().fd()};
+    for (const std::size_t index : indices) {
+        all.push_back(m_streams[index].socket.get());
+        all.push_back(m_streams[index].listener.get());
+    }
+    return all;
 }
 
 void Conductor::threadMain(const std::vector<std::size_t>& indices) const {

@@ -39,6 +39,8 @@ private:
     void acceptStreams();
     void awaitStart();
     void launch();
+    /// What a thread for these streams uses.
+    [[nodiscard]] std::vector<int> descriptorsOf(const std::vector<std::size_t>& indices) const;
     void threadMain(const std::vector<std::size_t>& indices) const;
     void streamMain(Stream& stream, std::size_t index) const;
     void open();

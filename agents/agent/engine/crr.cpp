@@ -45,42 +45,68 @@ private:
     double m_waited = 0;
 };
 
-/// Fills `bytes`. False: the connection ended (or was reset) before.
-bool receiveAll(int socket, char* bytes, std::size_t size, Stream& stream, const Course& course,
-                const std::string& peer) {
-    Waiting waiting(course);
-    for (std::size_t have = 0; have < size;) {
-        const ssize_t n = ::recv(socket, bytes + have, size - have, 0);
-        if (n > 0) {
-            have += static_cast<std::size_t>(n);
-            if (stream.begin)
-                stream.receiveSizes.add(static_cast<std::uint64_t>(n));
-        } else if (n == 0 || errno == ECONNRESET) {
-            return false;
-        } else if (timedOut(errno)) {
-            if (!waiting.again())
-                fail("nothing came from " + peer + " for " + std::to_string(kPatience.count()) +
-                     " s in the middle of a transaction");
-        } else if (errno != EINTR) {
-            failTransfer("receiving from", peer, errno);
-        }
-    }
-    return true;
-}
+/// Reads one connection into a buffer in as few calls as can be: they are what a short connection
+/// costs. The buffer has room for one byte more than is expected, so that reading on to the end
+/// finds the end.
+class Reader {
+public:
+    /// The first `apart` bytes are not the test's own and not counted.
+    Reader(int socket, std::vector<char>& buffer, std::size_t apart, Stream& stream)
+        : m_socket(socket), m_buffer(buffer), m_apart(apart), m_stream(stream) {}
 
-/// False: there is none, and the connection is not one of the client's.
-bool receiveProof(int socket, Proof& proof, const Course& course) {
-    Waiting waiting(course, kProofSeconds);
-    for (std::size_t have = 0; have < proof.size();) {
-        const ssize_t n = ::recv(socket, proof.data() + have, proof.size() - have, 0);
-        if (n > 0)
-            have += static_cast<std::size_t>(n);
-        else if (n == 0 || (timedOut(errno) && !waiting.again()) ||
-                 (!timedOut(errno) && errno != EINTR))
-            return false;
+    enum class Got {
+        kEnough,
+        kEnd,     ///< the connection ended, or was reset, before
+        kNothing, ///< for too long
+        kError
+    };
+    /// Until there are `least` bytes; more, if they come along.
+    Got read(std::size_t least, Waiting waiting, int flags = 0) {
+        while (m_have < least) {
+            const ssize_t n =
+                ::recv(m_socket, m_buffer.data() + m_have, m_buffer.size() - m_have, flags);
+            if (n > 0)
+                take(static_cast<std::size_t>(n));
+            else if (n == 0 || errno == ECONNRESET)
+                return Got::kEnd;
+            else if (timedOut(errno) && !waiting.again())
+                return Got::kNothing;
+            else if (!timedOut(errno) && errno != EINTR) {
+                m_error = errno;
+                return Got::kError;
+            }
+        }
+        return Got::kEnough;
     }
-    return true;
-}
+
+    /// Throws when anything else than `expected` was got.
+    void check(Got got, Got expected, const std::string& peer) const {
+        if (got == Got::kError)
+            failTransfer("receiving from", peer, m_error);
+        if (got == Got::kNothing)
+            fail("nothing came from " + peer + " for " + std::to_string(kPatience.count()) +
+                 " s in the middle of a transaction");
+        if (m_have == m_buffer.size())
+            fail("more came from " + peer + " than belongs to a transaction");
+        if (got != expected || m_have + 1 < m_buffer.size())
+            failEarlyEnd(peer);
+    }
+
+private:
+    void take(std::size_t bytes) {
+        const std::size_t before = std::max(m_have, m_apart);
+        m_have += bytes;
+        if (m_stream.begin && m_have > before)
+            m_stream.receiveSizes.add(m_have - before);
+    }
+
+    const int m_socket;
+    std::vector<char>& m_buffer;
+    const std::size_t m_apart;
+    Stream& m_stream;
+    std::size_t m_have = 0;
+    int m_error = 0;
+};
 
 /// False: the connection was reset.
 bool sendAll(int socket, const char* bytes, std::size_t size, const Course& course,
@@ -98,13 +124,6 @@ bool sendAll(int socket, const char* bytes, std::size_t size, const Course& cour
             failTransfer("sending to", peer, errno);
     }
     return true;
-}
-
-/// Reads to the end, which the other side makes.
-void awaitEnd(int socket, Stream& stream, const Course& course, const std::string& peer) {
-    char byte;
-    while (receiveAll(socket, &byte, 1, stream, course, peer)) {
-    }
 }
 
 Fd connectOnce(const Setup& setup, const Address& peer, const Course& course) {
@@ -137,25 +156,30 @@ public:
     Client(Stream& stream, Course& course, const Setup& setup, FlowBuffers& buffers,
            std::size_t index)
         : m_stream(stream), m_course(course), m_setup(setup), m_response(buffers.receive),
+          m_serverCloses(setup.config.close == "server"), m_resets(setup.config.close == "reset"),
           m_peer(setup.peer.withPort(stream.peerPort)),
           m_request(kProofBytes + buffers.send.size()) {
         const Proof proof = makeProof(setup.token, static_cast<std::uint32_t>(index));
         std::copy(proof.begin(), proof.end(), m_request.begin());
         std::copy(buffers.send.begin(), buffers.send.end(), m_request.begin() + kProofBytes);
+        m_response.resize(m_response.size() + 1);
     }
 
     void transact() {
         const Fd socket = connectOnce(m_setup, m_peer, m_course);
-        if (!sendAll(socket.get(), m_request.data(), m_request.size(), m_course,
-                     m_setup.peerText) ||
-            !receiveAll(socket.get(), m_response.data(), m_response.size(), m_stream, m_course,
-                        m_setup.peerText))
+        if (!sendAll(socket.get(), m_request.data(), m_request.size(), m_course, m_setup.peerText))
             failEarlyEnd(m_setup.peerText);
+        Reader reader(socket.get(), m_response, 0, m_stream);
+        // Waiting for the response and the end in one call wakes the client once.
+        if (m_serverCloses)
+            reader.check(reader.read(m_response.size(), Waiting(m_course), MSG_WAITALL),
+                         Reader::Got::kEnd, m_setup.peerText);
+        else
+            reader.check(reader.read(m_response.size() - 1, Waiting(m_course)),
+                         Reader::Got::kEnough, m_setup.peerText);
         m_stream.counters.sent(m_request.size() - kProofBytes);
-        m_stream.counters.received(m_response.size());
-        if (m_setup.config.close == "server")
-            awaitEnd(socket.get(), m_stream, m_course, m_setup.peerText);
-        else if (m_setup.config.close == "reset")
+        m_stream.counters.received(m_response.size() - 1);
+        if (m_resets)
             resetOnClose(socket.get());
         if (m_course.stopping())
             m_stream.state = socketState(socket.get());
@@ -165,10 +189,19 @@ private:
     Stream& m_stream;
     Course& m_course;
     const Setup& m_setup;
-    std::vector<char>& m_response;
+    std::vector<char>& m_response; ///< with room for one byte more
+    const bool m_serverCloses;
+    const bool m_resets;
     const Address m_peer;
     std::vector<char> m_request; ///< behind the token
 };
+
+/// Whether a connection begins with the test's token and the number of this stream.
+bool proves(const std::vector<char>& bytes, const Setup& setup, std::size_t index) {
+    Proof proof;
+    std::copy_n(bytes.begin(), proof.size(), proof.begin());
+    return sameToken(setup.token, proof) && proofIndex(proof) == index;
+}
 
 /// False: the listener was shut.
 bool acceptOne(Stream& stream, const Setup& setup, Fd& socket, const Course& course) {
@@ -227,6 +260,9 @@ void makeConnections(Stream& stream, Course& course, const Setup& setup, FlowBuf
 
 void takeConnections(Stream& stream, Course& course, const Setup& setup, FlowBuffers& buffers,
                      std::size_t index) {
+    const bool clientCloses = setup.config.close != "server";
+    const std::size_t whole = kProofBytes + buffers.receive.size();
+    buffers.receive.resize(whole + 1);
     bool first = true;
     for (;;) {
         Fd socket;
@@ -238,23 +274,23 @@ void takeConnections(Stream& stream, Course& course, const Setup& setup, FlowBuf
                 stream.begin = stream.mark();
             first = false;
         }
-        Proof proof;
-        if (!receiveProof(socket.get(), proof, course) || !sameToken(setup.token, proof) ||
-            proofIndex(proof) != index) {
+        Reader reader(socket.get(), buffers.receive, kProofBytes, stream);
+        if (reader.read(kProofBytes, Waiting(course, kProofSeconds)) != Reader::Got::kEnough ||
+            !proves(buffers.receive, setup, index)) {
             ++stream.strangers;
             continue;
         }
-        if (!receiveAll(socket.get(), buffers.receive.data(), buffers.receive.size(), stream,
-                        course, setup.peerText) ||
-            !sendAll(socket.get(), buffers.send.data(), buffers.send.size(), course,
+        reader.check(reader.read(whole, Waiting(course)), Reader::Got::kEnough, setup.peerText);
+        if (!sendAll(socket.get(), buffers.send.data(), buffers.send.size(), course,
                      setup.peerText))
             failEarlyEnd(setup.peerText);
-        stream.counters.received(buffers.receive.size());
+        stream.counters.received(whole - kProofBytes);
         stream.counters.sent(buffers.send.size());
         stream.counters.transaction();
         markBegin(stream, course);
-        if (setup.config.close != "server")
-            awaitEnd(socket.get(), stream, course, setup.peerText);
+        if (clientCloses)
+            reader.check(reader.read(whole + 1, Waiting(course)), Reader::Got::kEnd,
+                         setup.peerText);
         if (course.stopping() || course.peerDone())
             stream.state = socketState(socket.get());
     }

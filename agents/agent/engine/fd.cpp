@@ -3,6 +3,7 @@
 
 #include "agents/agent/error.h"
 
+#include <sched.h>
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -34,6 +35,34 @@ void Event::raise() const {
 void Event::clear() const {
     std::uint64_t count = 0;
     [[maybe_unused]] const auto read = ::read(m_fd.get(), &count, sizeof count);
+}
+
+namespace {
+/// No descriptor has this number.
+constexpr unsigned kNone = ~0U;
+} // namespace
+
+OwnDescriptors::OwnDescriptors(std::vector<int> kept)
+    // A kernel that cannot close them all, which closing none finds out, must not copy them.
+    : m_own(::close_range(kNone, kNone, 0) == 0 && ::unshare(CLONE_FILES) == 0) {
+    if (!m_own)
+        return;
+    std::sort(kept.begin(), kept.end());
+    unsigned next = STDERR_FILENO + 1;
+    for (const int fd : kept) {
+        const auto number = static_cast<unsigned>(fd);
+        if (fd < 0 || number < next)
+            continue;
+        if (number > next)
+            ::close_range(next, number - 1, 0);
+        next = number + 1;
+    }
+    ::close_range(next, kNone, 0);
+}
+
+OwnDescriptors::~OwnDescriptors() {
+    if (m_own)
+        ::close_range(0, kNone, 0);
 }
 
 void allowDescriptors(std::size_t count) {

@@ -6,6 +6,8 @@
 
 #include <sys/socket.h>
 
+#include <bit>
+
 namespace knobscope::agent {
 
 [[nodiscard]] inline bool wouldBlock(int error) {
@@ -65,12 +67,12 @@ private:
 /// When the requests in flight were due, in order; responses come in the same order.
 class DueTimes {
 public:
-    explicit DueTimes(int most) : m_times(static_cast<std::size_t>(most)) {}
-    void push(TimePoint time) { m_times[m_pushed++ % m_times.size()] = time; }
-    TimePoint pop() { return m_times[m_popped++ % m_times.size()]; }
+    explicit DueTimes(int most) : m_times(std::bit_ceil(static_cast<std::size_t>(most))) {}
+    void push(TimePoint time) { m_times[m_pushed++ & (m_times.size() - 1)] = time; }
+    TimePoint pop() { return m_times[m_popped++ & (m_times.size() - 1)]; }
 
 private:
-    std::vector<TimePoint> m_times;
+    std::vector<TimePoint> m_times; ///< a power of two of them: no division a transaction
     std::size_t m_pushed = 0;
     std::size_t m_popped = 0;
 };

@@ -80,7 +80,8 @@ bool isIpv6(int socket) {
 }
 
 void applyIpKnobs(int socket, const protocol::TrafficConfig& config) {
-    const bool six = isIpv6(socket);
+    // Asked only where it matters: tcp_crr comes here once a transaction.
+    const bool six = (config.tos || config.ttl) && isIpv6(socket);
     if (config.tos)
         setInt(socket, six ? IPPROTO_IPV6 : IPPROTO_IP, six ? IPV6_TCLASS : IP_TOS, *config.tos,
                "tos");
@@ -134,7 +135,7 @@ void applyTestKnobs(int socket, const protocol::TrafficConfig& config) {
     if (const auto bytes = config.receive_window ? config.receive_window : config.window)
         setBuffer(socket, SO_RCVBUF, *bytes, config.receive_window ? "receive_window" : "window");
     applyIpKnobs(socket, config);
-    if (getInt(socket, SOL_SOCKET, SO_PROTOCOL) == IPPROTO_TCP)
+    if (config.kind.starts_with("tcp"))
         applyTcpKnobs(socket, config);
     else if (config.udp_gro)
         setInt(socket, IPPROTO_UDP, UDP_GRO, 1, "udp_gro");
