@@ -11,10 +11,13 @@
 namespace knobscope::test {
 
 namespace {
-const char* const kScript = KNOBSCOPE_SOURCE_DIR "/tests/lab/lab";
-}
+const char* const kFolder = KNOBSCOPE_SOURCE_DIR "/tests/lab/";
+constexpr int kUpTimeoutMs = 60000;
+/// A machine's packages may have to be fetched first.
+constexpr int kMachineUpTimeoutMs = 600000;
+} // namespace
 
-Lab::Lab() {
+Lab::Lab(Kind kind) : m_kind(kind) {
     // Nine characters at most: interface names carry it.
     static int count = 0;
     m_name = QStringLiteral("k%1%2")
@@ -31,7 +34,8 @@ Lab::Output Lab::run(const QStringList& arguments, int timeoutMs) const {
     QProcessEnvironment environment = QProcessEnvironment::systemEnvironment();
     environment.insert(QStringLiteral("KNOBSCOPE_LAB_NAME"), m_name);
     process.setProcessEnvironment(environment);
-    process.start(QString::fromUtf8(kScript), arguments, QIODevice::ReadOnly);
+    const char* const script = m_kind == Kind::Machine ? "vmlab" : "lab";
+    process.start(QLatin1String(kFolder) + QLatin1String(script), arguments, QIODevice::ReadOnly);
     Output output;
     if (!process.waitForFinished(timeoutMs)) {
         output.err = process.errorString().toUtf8();
@@ -49,7 +53,8 @@ Lab::Output Lab::run(const QStringList& arguments, int timeoutMs) const {
 bool Lab::up(const QStringList& options) {
     const QString owner = QString::number(QCoreApplication::applicationPid());
     const Output output =
-        run(QStringList{QStringLiteral("up"), QStringLiteral("--owner"), owner} + options);
+        run(QStringList{QStringLiteral("up"), QStringLiteral("--owner"), owner} + options,
+            m_kind == Kind::Machine ? kMachineUpTimeoutMs : kUpTimeoutMs);
     if (!output.ok()) {
         m_error = QStringLiteral("the lab did not come up: ") + QString::fromUtf8(output.err);
         return false;

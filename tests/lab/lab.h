@@ -8,22 +8,28 @@
 
 namespace knobscope::test {
 
-/// A lab of its own for one test program: hosts with real sshds in network namespaces, made by the
-/// script `lab` beside this file (which says what such hosts are). Call up() in initTestCase(); the
-/// destructor takes the lab down. The name is unique to the process, so test programs run side by
-/// side; a lab whose program was killed goes with the next one that comes up. Needs root.
-/// One thread. Calls block, each for 60 s at most.
+/// A lab of its own for one test program: hosts with real sshds, made by a script beside this file
+/// (which says what such hosts are). Call up() in initTestCase(); the destructor takes the lab
+/// down. The name is unique to the process, so test programs run side by side; a lab whose program
+/// was killed does not stay. Needs root.
+/// One thread. Calls block, each for 60 s at most; up() for longer where packages are fetched.
 class Lab {
 public:
+    /// What the hosts are made of.
+    enum class Kind {
+        Namespaces, ///< script `lab`: quick, with the kernel of this machine and no real drivers
+        Machine,    ///< script `vmlab`: emulated network cards under real drivers
+    };
     struct Host {
         QString name;             ///< "host1", also its name in sshConfig(); logs in as root
-        QString userAlias;        ///< "user1" in sshConfig(): the same host, an ordinary user
+        QString userAlias;        ///< "user1" in sshConfig(): the same host, an ordinary user;
+                                  ///< empty: there is none
         QString controlAddress;   ///< where its sshd listens
         QString controlInterface; ///< "ctl0"
         QString testAddress;
-        QString testInterface; ///< "test0"
+        QString testInterface; ///< "test0"; of a machine, the driver and a number: "igb1"
         QString hostKey;       ///< "ssh-ed25519 AAAA..."
-        qint64 pid = 0;        ///< of its process 1, as this machine numbers it
+        qint64 pid = 0;        ///< of its process 1, as this machine numbers it; 0: not here
     };
     /// What a program said. `status` is -1 when it did not start, crashed, or took too long.
     struct Output {
@@ -33,12 +39,13 @@ public:
         [[nodiscard]] bool ok() const { return status == 0; }
     };
 
-    Lab();
+    explicit Lab(Kind kind = Kind::Namespaces);
     ~Lab();
     Lab(const Lab&) = delete;
     Lab& operator=(const Lab&) = delete;
 
-    /// `options` are those of `lab up`, such as {"--rate", "1gbit"}. False: error() says why.
+    /// `options` are those of the script's `up`, such as {"--rate", "1gbit"}. False: error() says
+    /// why.
     [[nodiscard]] bool up(const QStringList& options = {});
     void down();
     [[nodiscard]] bool isUp() const { return !m_hosts.isEmpty(); }
@@ -52,9 +59,12 @@ public:
     [[nodiscard]] QString identity() const { return m_identity; }
     [[nodiscard]] QString knownHosts() const { return m_knownHosts; }
 
-    /// Runs a program inside a host ("host1"), without SSH.
+    /// Runs a program inside a host ("host1"); without SSH, but of a machine.
     [[nodiscard]] Output exec(const QString& host, const QStringList& command,
                               int timeoutMs = 60000) const;
+
+    // Of namespaces only.
+
     /// Plugs or pulls the host's control network; nothing is told to either end.
     [[nodiscard]] bool setControlLink(const QString& host, bool up) const;
     /// Starts the host's sshd, or kills it with all its sessions (not what they started).
@@ -67,6 +77,7 @@ private:
     [[nodiscard]] Output run(const QStringList& arguments, int timeoutMs = 60000) const;
     bool parse(const QByteArray& json);
 
+    const Kind m_kind;
     QString m_name;
     QString m_error;
     QString m_sshConfig;
