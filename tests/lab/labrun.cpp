@@ -66,6 +66,13 @@ int CliProcess::waitForEnd(int timeoutMs) {
     return m_process.exitCode();
 }
 
+bool CliProcess::hasEnded(int waitMs) {
+    if (m_process.state() != QProcess::NotRunning)
+        m_process.waitForFinished(waitMs);
+    takeLines();
+    return m_process.state() == QProcess::NotRunning;
+}
+
 QByteArray CliProcess::errorText() {
     takeLines();
     return m_errors;

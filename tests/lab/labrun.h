@@ -26,6 +26,8 @@ public:
     [[nodiscard]] bool waitForSample(int timeoutMs = 30000);
     /// Until its end; −1 when time ran out or it was killed.
     [[nodiscard]] int waitForEnd(int timeoutMs = 90000);
+    /// Whether it has ended, however; waits for it as long as that.
+    [[nodiscard]] bool hasEnded(int waitMs);
     [[nodiscard]] qint64 pid() const { return m_process.processId(); }
     [[nodiscard]] const QList<QJsonObject>& events() const { return m_events; }
     /// Everything it said on standard error, for messages of failing tests.
