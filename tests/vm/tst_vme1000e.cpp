@@ -31,6 +31,7 @@ private slots:
     void refusedValueIsToldBeforeTheRun();
     void roundedRingIsToldAsAdjusted();
     void mtuWaitsForTheLink();
+    void manyKnobsAtOnceComeBack();
     void killedProgramLeavesNothing();
 
 private:
@@ -127,6 +128,12 @@ void TestVmE1000e::mtuWaitsForTheLink() {
         QVERIFY2(!sample.flags.join(u'\n').contains(QStringLiteral("did not come back")),
                  qPrintable(sample.flags.join(u'\n')));
     }
+}
+
+/// Each of them can move others, on the way there and back; cleanup() sees what is left of it.
+void TestVmE1000e::manyKnobsAtOnceComeBack() {
+    const QJsonArray knobs = manyKnobs();
+    QCOMPARE(problemOf(m_vm.run(experiment(knobs)), knobs), QString());
 }
 
 /// Nobody is left to ask for it: the guardians put back ring and MTU, over a link that goes down.

@@ -85,6 +85,7 @@ private slots:
     void cleanup();
     void smallWindowsFallOffFirst();
     void roundTripsWaitForInterrupts();
+    void manyKnobsAtOnceComeBack();
 
 private:
     void measure(const QString& kind, double seconds, const QString& metric, Table& table);
@@ -162,6 +163,19 @@ void TestVmIgb::roundTripsWaitForInterrupts() {
         QVERIFY2(at(0).interrupts > 0.9 * at(0).rate, qPrintable(textOf(table)));
         QVERIFY2(at(1000).rate < 500 && at(250).rate < 2000, qPrintable(textOf(table)));
     }
+}
+
+/// Each of them can move others, on the way there and back; cleanup() sees what is left of it.
+void TestVmIgb::manyKnobsAtOnceComeBack() {
+    QJsonArray knobs = manyKnobs();
+    knobs.append(axis(QStringLiteral("private:legacy-rx"), QStringLiteral("both"), {"on"}));
+    const VmRun::Outcome outcome =
+        m_vm.run({{QStringLiteral("test"),
+                   QJsonObject{{QStringLiteral("kind"), QStringLiteral("tcp_stream")},
+                               {QStringLiteral("seconds"), 0.5}}},
+                  {QStringLiteral("axes"), knobs},
+                  {QStringLiteral("plan"), QJsonObject{{QStringLiteral("repeats"), 1}}}});
+    QCOMPARE(problemOf(outcome, knobs), QString());
 }
 
 QTEST_GUILESS_MAIN(TestVmIgb)

@@ -38,6 +38,53 @@ QJsonObject axis(const QString& knob, const QString& side, const QJsonArray& val
             {QStringLiteral("values"), values}};
 }
 
+QJsonArray manyKnobs() {
+    const QList<std::pair<const char*, QJsonValue>> knobs{
+        {"ring:rx", 512},
+        {"ring:tx", 512},
+        {"link:speed", "auto 100"},
+        {"pause:autoneg", "off"},
+        {"pause:rx", "off"},
+        {"pause:tx", "off"},
+        {"link:mtu", 4000},
+        {"link:txqueuelen", 500},
+        {"link:gso_max_size", 30000},
+        {"feature:sg", "off"}, // takes tso and gso with it
+        {"feature:gro", "off"},
+        {"feature:rx-checksum", "off"},
+        {"feature:rx-vlan-hw-parse", "off"},
+        {"coalesce:rx-usecs", 100},
+        {"rps:cpus", "0"},
+        {"qdisc:root", "fq"},
+        {"napi:threaded", "on"},
+        {"napi:defer_hard_irqs", 2},
+        {"napi:gro_flush_timeout", 20000},
+        {"sysctl:net.ipv4.tcp_limit_output_bytes", 65536},
+    };
+    QJsonArray axes;
+    for (const auto& [knob, value] : knobs)
+        axes.append(axis(QLatin1String(knob), QStringLiteral("both"), {value}));
+    return axes;
+}
+
+QString problemOf(const VmRun::Outcome& outcome, const QJsonArray& axes) {
+    if (outcome.status != 0)
+        return QString::fromUtf8(outcome.errors);
+    if (outcome.run.samples.size() != 1)
+        return QStringLiteral("%1 samples").arg(outcome.run.samples.size());
+    const QList<KnobState> knobs = outcome.run.samples.first().knobs;
+    if (knobs.size() != 2 * axes.size())
+        return QStringLiteral("%1 knobs").arg(knobs.size());
+    QStringList problems;
+    for (const KnobState& knob : knobs) {
+        if (knob.status != QLatin1String("applied"))
+            problems << QStringLiteral("%1: %2 = %3 is %4, %5")
+                            .arg(hostName(knob.host), knob.knob, knob.requested,
+                                 knob.accepted.value_or(QString()), knob.status);
+    }
+    return problems.join(u'\n');
+}
+
 QStringList VmRun::Outcome::checks(const QString& host, const QString& knob) const {
     QStringList found;
     for (const QJsonObject& event : events) {

@@ -46,6 +46,11 @@ private:
     QStringList m_before;
 };
 
+/// Axes of one value each, on both hosts: what every driver of the lab has and can be set at once.
+[[nodiscard]] QJsonArray manyKnobs();
+/// What is wrong with a run that set each of these knobs on both hosts; empty: nothing.
+[[nodiscard]] QString problemOf(const VmRun::Outcome& outcome, const QJsonArray& axes);
+
 [[nodiscard]] QJsonObject axis(const QString& knob, const QString& side, const QJsonArray& values);
 
 } // namespace knobscope::test
