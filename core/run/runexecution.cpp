@@ -155,10 +155,12 @@ Result<void> RunExecution::measureBlock(int block) {
             continue;
         if (m_cancel.cancelled())
             return tl::unexpected<Error>(cancelledError());
+        // Between samples only: a run that is stopped after its last lacks nothing.
+        if (m_measuring && !pause(plan.pauseSeconds))
+            return tl::unexpected<Error>(cancelledError());
+        m_measuring = true;
         if (auto measured = measureWithRetries(m_run.cells.at(cell), block); !measured)
             return measured;
-        if (!pause(plan.pauseSeconds))
-            return tl::unexpected<Error>(cancelledError());
     }
     return {};
 }
@@ -314,6 +316,9 @@ RunOutcome RunExecution::conclude(const Result<void>& ended) {
                               .arg(counted(missing, QStringLiteral("sample")));
         state = RunState::Failed;
     }
+    // What was resumed for its last word only has all its samples, whatever became of the hosts.
+    if (!ended && missingSamples() == 0 && plannedSamples() <= m_done)
+        state = RunState::Finished;
     for (const QString& host : m_unverified)
         outcome.message += QStringLiteral("; ") + host;
     outcome.notRestored = m_notRestored;

@@ -52,6 +52,7 @@ private:
     QMap<std::pair<int, int>, int> m_tries; ///< attempts by block and cell; −1: measured
     QStringList m_notRestored;
     QStringList m_unverified; ///< hosts out of contact whose guardians restore by themselves
+    bool m_measuring = false; ///< a sample has been begun
     int m_done = 0;
     int m_doneHere = 0; ///< in this execution, for the pace
     int m_order = 0;

@@ -23,6 +23,7 @@ private slots:
     void quietSaysOnlyTheResult();
     void stopsOnASignalAndResumes_data();
     void stopsOnASignalAndResumes();
+    void stoppedAfterTheLastSampleIsWhole();
     void failedExportIsNoWrongArgument();
     void goesOnWhenNobodyReads_data();
     void goesOnWhenNobodyReads();
@@ -208,6 +209,23 @@ void TestCliRun::stopsOnASignalAndResumes() {
     QCOMPARE(measured.size(), 8);
     for (qsizetype i = 0; i < half.samples.size(); ++i)
         QCOMPARE(whole.samples[i].id, half.samples[i].id);
+}
+
+/// Nothing is left to resume: such a run would be neither finished nor resumable for ever.
+void TestCliRun::stoppedAfterTheLastSampleIsWhole() {
+    const CliProcess cli;
+    QByteArray experiment = localExperiment(0.2, 1);
+    experiment.replace("\"order\"", "\"pause_seconds\": 3, \"order\"");
+    QVERIFY(cli.write(QStringLiteral("e.json"), experiment));
+    QProcess process;
+    cli.prepare(process);
+    process.setArguments({"run", "e.json", "--db", "r.db"});
+    process.start();
+    QVERIFY(waitForOutput(process, "\nsample 2 "));
+    ::kill(static_cast<pid_t>(process.processId()), SIGINT);
+    const auto outcome = CliProcess::finish(process);
+    QVERIFY2(outcome.status == 0, outcome.err.constData());
+    QCOMPARE(load(cli, 1).info.state, RunState::Finished);
 }
 
 /// What cannot be written when all is measured (a full disk) is no fault of the command line.
