@@ -19,7 +19,8 @@ KNOBSCOPE_WIRE_FORM(UndoReport, name, interface, original, found, now, restored,
 KNOBSCOPE_WIRE_FORM(HelloParams, protocol, run, group, lease_seconds)
 KNOBSCOPE_WIRE_FORM(HelloResult, protocol, version, build, hostname, kernel, arch, uid, pid,
                     guardian_pid, cpus, machine_id, recovered)
-KNOBSCOPE_WIRE_FORM(ClaimParams, hold)
+KNOBSCOPE_WIRE_FORM(PingResult, time_ms)
+KNOBSCOPE_WIRE_FORM(ClaimParams, hold, lease_seconds)
 KNOBSCOPE_WIRE_FORM(InterfaceParams, interface)
 KNOBSCOPE_WIRE_FORM(Environment, facts, interfaces)
 KNOBSCOPE_WIRE_FORM(Snapshot, time_ns, counters)

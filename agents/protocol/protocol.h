@@ -29,7 +29,7 @@ inline constexpr std::size_t kMaxLineBytes = std::size_t{16} << 20;
 
 namespace method {
 inline constexpr const char* kHello = "hello";              ///< HelloParams → HelloResult
-inline constexpr const char* kPing = "ping";                ///< {} → {}; renews the lease
+inline constexpr const char* kPing = "ping";                ///< {} → PingResult; renews the lease
 inline constexpr const char* kEnvironment = "environment";  ///< InterfaceParams → Environment
 inline constexpr const char* kSnapshot = "snapshot";        ///< InterfaceParams → Snapshot
 inline constexpr const char* kHostClaim = "host.claim";     ///< ClaimParams → {}
@@ -106,10 +106,17 @@ struct HelloResult {
 void to_json(Json& j, const HelloResult& value);
 void from_json(const Json& j, HelloResult& value);
 
+struct PingResult {
+    std::int64_t time_ms = 0; ///< CLOCK_REALTIME of the host; 0: an agent that does not tell it
+};
+void to_json(Json& j, const PingResult& value);
+void from_json(const Json& j, PingResult& value);
+
 /// Asks for the host as a whole, so that no other run disturbs what this one measures. kBusy names
 /// the run that has it. Agents of one run share it. knob.restore and the agent's end let go of it.
 struct ClaimParams {
-    bool hold = true; ///< false only asks whether another run has it
+    bool hold = true;         ///< false only asks whether another run has it
+    double lease_seconds = 0; ///< replaces the lease of hello for good; 0: leaves it as it is
 };
 void to_json(Json& j, const ClaimParams& value);
 void from_json(const Json& j, ClaimParams& value);

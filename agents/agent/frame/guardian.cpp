@@ -66,6 +66,10 @@ private:
     void readRequests();
     void answer(const std::string& line);
     Json carryOut(const Request& request);
+    void setLease(double seconds) {
+        m_lease =
+            std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+    }
     void renew() { m_deadline = Clock::now() + m_lease; }
     void endWorker();
 
@@ -180,11 +184,13 @@ Json Guardian::carryOut(const Request& request) {
                                                        .host = {},
                                                        .knobs = {}}
                                             .owner());
-        m_lease = std::chrono::duration_cast<Clock::duration>(
-            std::chrono::duration<double>(params.lease_seconds));
+        setLease(params.lease_seconds);
         result = std::exchange(m_recovered, {});
     } else if (request.method == method::kHostClaim) {
-        if (paramsAs<protocol::ClaimParams>(request).hold)
+        const auto params = paramsAs<protocol::ClaimParams>(request);
+        if (params.lease_seconds > 0)
+            setLease(params.lease_seconds);
+        if (params.hold)
             m_claim.hold();
         else
             m_claim.ask();

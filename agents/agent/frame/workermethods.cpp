@@ -8,6 +8,8 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <chrono>
+
 namespace knobscope::agent {
 
 namespace errorcode = protocol::errorcode;
@@ -36,6 +38,12 @@ std::vector<Knob> knobList(const Request& request) {
     return knobs;
 }
 
+void checkLease(const char* method, double seconds) {
+    if (!(seconds >= kShortestLease && seconds <= kLongestLease))
+        throw AgentError(errorcode::kInvalidParams,
+                         std::string(method) + ": lease_seconds must be from 0.5 to 3600");
+}
+
 protocol::HelloParams helloParams(const Request& request) {
     auto params = paramsAs<protocol::HelloParams>(request);
     if (params.protocol != protocol::kVersion)
@@ -45,9 +53,7 @@ protocol::HelloParams helloParams(const Request& request) {
                              protocol::kProductVersion + ") speaks version " +
                              std::to_string(protocol::kVersion) +
                              "; use the agent that came with the workbench");
-    if (!(params.lease_seconds >= kShortestLease && params.lease_seconds <= kLongestLease))
-        throw AgentError(errorcode::kInvalidParams,
-                         "hello: lease_seconds must be from 0.5 to 3600");
+    checkLease("hello", params.lease_seconds);
     if (params.run.size() > kLongestRunName)
         throw AgentError(errorcode::kInvalidParams,
                          "hello: the name of the run is longer than 200 bytes");
@@ -115,7 +121,9 @@ void Worker::hello(const Request& request, const Answer& answer) {
 }
 
 void Worker::ping(const Request&, const Answer& answer) {
-    answer(Json::object());
+    using namespace std::chrono;
+    const auto now = system_clock::now().time_since_epoch();
+    answer(Json(protocol::PingResult{duration_cast<milliseconds>(now).count()}));
 }
 
 void Worker::environment(const Request& request, const Answer& answer) {
@@ -127,7 +135,10 @@ void Worker::snapshot(const Request& request, const Answer& answer) {
 }
 
 void Worker::hostClaim(const Request& request, const Answer& answer) {
-    askGuardian(request.method, paramsAs<protocol::ClaimParams>(request), answer);
+    const auto params = paramsAs<protocol::ClaimParams>(request);
+    if (params.lease_seconds != 0)
+        checkLease("host.claim", params.lease_seconds);
+    askGuardian(request.method, params, answer);
 }
 
 void Worker::knobRead(const Request& request, const Answer& answer) {
