@@ -5,6 +5,25 @@
 
 namespace knobscope {
 
+namespace {
+
+/// With control characters written out.
+QString visibleText(const QString& text) {
+    QString visible;
+    for (const QChar c : text) {
+        const auto category = c.category();
+        if (c == u'\n')
+            visible += QStringLiteral("\\n");
+        else if (category == QChar::Other_Control || category == QChar::Other_Format)
+            visible += QStringLiteral("\\u%1").arg(c.unicode(), 4, 16, QLatin1Char('0'));
+        else
+            visible += c;
+    }
+    return visible;
+}
+
+} // namespace
+
 QString HostSpec::label() const {
     return local ? QStringLiteral("this computer") : ssh;
 }
@@ -72,6 +91,30 @@ QString Experiment::sideLabel(Side side) const {
             labels.append(host.label());
     }
     return labels.join(QStringLiteral(", "));
+}
+
+const CommandKnob* Experiment::commandsOf(const QString& knob) const {
+    if (!knob.startsWith(kCommandPrefix))
+        return nullptr;
+    const auto it = commands.constFind(knob.mid(kCommandPrefix.size()));
+    return it == commands.constEnd() ? nullptr : &*it;
+}
+
+QStringList commandLines(const Experiment& experiment) {
+    QStringList lines;
+    for (const Axis& axis : experiment.axes) {
+        const CommandKnob* knob = experiment.commandsOf(axis.knob);
+        if (knob == nullptr)
+            continue;
+        for (const auto& [what, line] : {std::pair("get", knob->get), std::pair("set", knob->set),
+                                         std::pair("restore", knob->restore)}) {
+            // An escape would show something else than what runs.
+            if (const QString text = visibleText(line); !text.isEmpty())
+                lines.append(
+                    QStringLiteral("%1 %2: %3").arg(axis.knob, QString::fromLatin1(what), text));
+        }
+    }
+    return lines;
 }
 
 } // namespace knobscope

@@ -6,6 +6,7 @@
 #include <QList>
 #include <QMap>
 #include <QMetaType>
+#include <QStringList>
 
 namespace knobscope {
 
@@ -37,6 +38,17 @@ struct Axis {
     bool operator==(const Axis&) const = default;
 };
 
+/// A knob of the user's own, "command:NAME": command lines that hosts run with /bin/sh -c, with
+/// VALUE and INTERFACE in the environment.
+struct CommandKnob {
+    QString get; ///< prints the value
+    QString set;
+    QString restore; ///< puts VALUE back; empty: as `set`
+    double timeoutSeconds = 10;
+    bool operator==(const CommandKnob&) const = default;
+};
+inline const QString kCommandPrefix = QStringLiteral("command:");
+
 /// Cells in which every named knob has the given value are left out.
 using Exclusion = QMap<QString, KnobValue>;
 
@@ -67,6 +79,7 @@ struct Experiment {
     QList<Axis> axes;
     QList<Exclusion> exclude;
     PlanSpec plan;
+    QMap<QString, CommandKnob> commands; ///< by NAME
 
     /// Of a side as a whole: its first host.
     [[nodiscard]] const HostSpec& host(HostRef which) const;
@@ -82,12 +95,18 @@ struct Experiment {
     [[nodiscard]] HostRef endOf(int instance, Side side) const;
     /// The numbers of the instances that a host, or a side as a whole, takes part in.
     [[nodiscard]] QList<int> instancesOf(HostRef which) const;
+    /// The command lines of a "command:NAME"; null for any other knob.
+    [[nodiscard]] const CommandKnob* commandsOf(const QString& knob) const;
     /// Whether every host is this computer.
     [[nodiscard]] bool allLocal() const;
     /// "host1, host2": the labels of a side's hosts, each once.
     [[nodiscard]] QString sideLabel(Side side) const;
     bool operator==(const Experiment&) const = default;
 };
+
+/// The command lines that the axes run on hosts, in full, for a person to read before they are
+/// allowed: one line each, "command:fan get: cat /run/fan". Empty when there are none.
+[[nodiscard]] QStringList commandLines(const Experiment& experiment);
 
 } // namespace knobscope
 

@@ -170,6 +170,51 @@ Result<void> checkAxis(const Experiment& experiment, qsizetype index) {
     return checkValues(path + QStringLiteral(".values"), *info, axis.values);
 }
 
+Result<void> checkCommandLine(const QString& path, const QString& line) {
+    constexpr qsizetype kLongest = 4096;
+    if (line.trimmed().isEmpty())
+        return wrong(path, QStringLiteral("must not be empty."));
+    if (line.size() > kLongest)
+        return wrong(path, QStringLiteral("must be at most %1 characters long; longer ones belong "
+                                          "into a script on the host.")
+                               .arg(kLongest));
+    if (line.contains(QChar(u'\0')))
+        return wrong(path, QStringLiteral("has a zero character."));
+    return {};
+}
+
+Result<void> checkCommands(const Experiment& experiment) {
+    for (auto it = experiment.commands.begin(); it != experiment.commands.end(); ++it) {
+        const QString path = QStringLiteral("commands.") + it.key();
+        if (!findKnob(kCommandPrefix + it.key()))
+            return wrong(path, QStringLiteral("is no name for a knob: use letters, digits, dots, "
+                                              "dashes and underscores."));
+        if (auto ok = checkCommandLine(path + QStringLiteral(".get"), it->get); !ok)
+            return ok;
+        if (auto ok = checkCommandLine(path + QStringLiteral(".set"), it->set); !ok)
+            return ok;
+        if (!it->restore.isEmpty()) {
+            if (auto ok = checkCommandLine(path + QStringLiteral(".restore"), it->restore); !ok)
+                return ok;
+        }
+        constexpr double kLeast = 0.1;
+        constexpr double kMost = 60;
+        if (!(it->timeoutSeconds >= kLeast && it->timeoutSeconds <= kMost))
+            return wrong(path + QStringLiteral(".timeout_seconds"),
+                         QStringLiteral("must be from %1 to %2 seconds.").arg(kLeast).arg(kMost));
+    }
+    for (qsizetype i = 0; i < experiment.axes.size(); ++i) {
+        const QString& knob = experiment.axes[i].knob;
+        if (knob.startsWith(kCommandPrefix) && experiment.commandsOf(knob) == nullptr)
+            return wrong(QStringLiteral("axes[%1].knob").arg(i),
+                         QStringLiteral("%1 has no command lines: give them in the file as "
+                                        "\"commands\": { \"%2\": { \"get\": \"...\", "
+                                        "\"set\": \"...\" } }.")
+                             .arg(knob, knob.mid(kCommandPrefix.size())));
+    }
+    return {};
+}
+
 // ---- matrix and plan
 
 Result<void> checkExclusions(const Experiment& experiment) {
@@ -266,6 +311,8 @@ Result<void> checkExperiment(const Experiment& experiment) {
         if (auto ok = checkAxis(experiment, i); !ok)
             return ok;
     }
+    if (auto ok = checkCommands(experiment); !ok)
+        return ok;
     if (auto ok = checkExclusions(experiment); !ok)
         return ok;
     if (auto ok = checkPlan(experiment.plan); !ok)

@@ -179,6 +179,22 @@ Exclusion readExclusion(const Json& json, const QString& path, ObjectReader& roo
     return exclusion;
 }
 
+void readCommands(ObjectReader& root, Experiment& experiment) {
+    const Json& json = root.object("commands", false);
+    for (const auto& item : json.items()) {
+        const QString name = QString::fromStdString(item.key());
+        ObjectReader reader(item.value(), QStringLiteral("commands.") + name);
+        reader.allow({QStringLiteral("get"), QStringLiteral("set"), QStringLiteral("restore"),
+                      QStringLiteral("timeout_seconds")});
+        CommandKnob& knob = experiment.commands[name];
+        knob.get = reader.string("get", true);
+        knob.set = reader.string("set", true);
+        knob.restore = reader.string("restore", false);
+        knob.timeoutSeconds = reader.number("timeout_seconds", knob.timeoutSeconds);
+        root.take(reader);
+    }
+}
+
 void readRepeats(ObjectReader& plan, const Json& json, PlanSpec& spec) {
     if (json.is_object()) {
         ObjectReader reader(json, plan.pathOf(QStringLiteral("repeats")));
@@ -270,7 +286,7 @@ Result<Experiment> parseExperiment(const QByteArray& json) {
     readFormat(root);
     root.allow({QStringLiteral("format"), QStringLiteral("version"), QStringLiteral("name"),
                 QStringLiteral("hosts"), QStringLiteral("test"), QStringLiteral("axes"),
-                QStringLiteral("exclude"), QStringLiteral("plan")});
+                QStringLiteral("exclude"), QStringLiteral("plan"), QStringLiteral("commands")});
     Experiment experiment;
     experiment.name = root.string("name", true);
     readHosts(root, experiment);
@@ -282,6 +298,7 @@ Result<Experiment> parseExperiment(const QByteArray& json) {
     for (std::size_t i = 0; i < exclude.size(); ++i)
         experiment.exclude << readExclusion(exclude[i], QStringLiteral("exclude[%1]").arg(i), root);
     experiment.plan = readPlan(root);
+    readCommands(root, experiment);
     if (root.error())
         return tl::unexpected<Error>(*root.error());
     if (const auto ok = checkExperiment(experiment); !ok)

@@ -94,6 +94,16 @@ Ordered toJson(const PlanSpec& plan) {
     return json;
 }
 
+Ordered toJson(const CommandKnob& knob) {
+    Ordered json = Ordered::object();
+    json["get"] = knob.get.toStdString();
+    json["set"] = knob.set.toStdString();
+    if (!knob.restore.isEmpty())
+        json["restore"] = knob.restore.toStdString();
+    json["timeout_seconds"] = toJson(knob.timeoutSeconds);
+    return json;
+}
+
 /// One line, with blanks as people write them.
 std::string inlineText(const Ordered& json) {
     if (!json.is_structured() || json.empty())
@@ -143,6 +153,8 @@ QByteArray writeExperiment(const Experiment& experiment) {
     for (const Exclusion& exclusion : experiment.exclude)
         json["exclude"].push_back(toJson(exclusion));
     json["plan"] = toJson(experiment.plan);
+    for (auto it = experiment.commands.begin(); it != experiment.commands.end(); ++it)
+        json["commands"][it.key().toStdString()] = toJson(it.value());
     return QByteArray::fromStdString(pretty(json, 0, true)) + '\n';
 }
 

@@ -32,6 +32,7 @@ private slots:
     void restores_data();
     void restores();
     void restoresWhenTheWorkerIsStopped();
+    void takesAnotherLease();
     void renewsTheLeaseByAnyRequest();
     void flagsWhatOthersChanged();
     void refusesAnotherRunWhileBusy();
@@ -257,6 +258,18 @@ void TestAgentKnobs::restoresWhenTheWorkerIsStopped() {
     QCOMPARE(agent.waitForEnd(5000), 1);
     QVERIFY2(time.elapsed() < 3000, qPrintable(QString::number(time.elapsed())));
     QVERIFY(!isAlive(agent.worker()));
+}
+
+void TestAgentKnobs::takesAnotherLease() {
+    AgentProcess agent;
+    QVERIFY(agent.hello("guarded", 60).is_object());
+    agent.call(method::kKnobApply, listOf(setting(kLimitKnob, "65536")));
+    QVERIFY(agent.call(method::kHostClaim, {{"lease_seconds", 0.1}}).contains("error"));
+    QVERIFY(agent.call(method::kHostClaim, {{"lease_seconds", 4000}}).contains("error"));
+    QVERIFY(agent.call(method::kHostClaim, {{"lease_seconds", 1}}).contains("result"));
+    QVERIFY(agent.call(method::kHostClaim, {{"hold", true}}).contains("result")); // leaves it
+    ::kill(static_cast<pid_t>(agent.worker()), SIGSTOP);
+    QCOMPARE(agent.waitForEnd(5000), 1);
 }
 
 void TestAgentKnobs::renewsTheLeaseByAnyRequest() {

@@ -140,6 +140,33 @@ void TestExperimentErrors::refuses_data() {
         "{ \"window\": \"32K\" }, { \"window\": \"64K\" }, { \"window\": \"256K\" }, { \"window\": "
         "\"auto\" }",
         "exclude: leaves no cell");
+    const auto fan = [&](const char* name, const QByteArray& commands, const char* said) {
+        // The second axis becomes a knob of the user's own.
+        const QByteArray axis("sysctl:net.ipv4.tcp_limit_output_bytes\", \"side\": \"sender\", "
+                              "\"values\": [16384, 65536, 1048576] } ],\n  \"exclude\": [ { "
+                              "\"window\": \"32K\", \"sysctl:net.ipv4.tcp_limit_output_bytes\": "
+                              "1048576 } ],");
+        QTest::newRow(name) << axis << QByteArray("command:fan\", \"values\": [1] } ],") + commands
+                            << QString::fromUtf8(said);
+    };
+    fan("command without lines", "", "axes[1].knob: command:fan has no command lines");
+    fan("command of another name", "\"commands\": {\"fa\": {\"get\": \"a\", \"set\": \"b\"}},",
+        "axes[1].knob: command:fan has no command lines");
+    fan("command that reads nothing", "\"commands\": {\"fan\": {\"set\": \"b\"}},",
+        "commands.fan.get: missing");
+    fan("blank command", "\"commands\": {\"fan\": {\"get\": \" \", \"set\": \"b\"}},",
+        "commands.fan.get: must not be empty");
+    fan("long command",
+        "\"commands\": {\"fan\": {\"get\": \"a\", \"set\": \"" + QByteArray(5000, 'b') + "\"}},",
+        "commands.fan.set: must be at most 4096");
+    fan("endless command",
+        "\"commands\": {\"fan\": {\"get\": \"a\", \"set\": \"b\", \"timeout_seconds\": 61}},",
+        "commands.fan.timeout_seconds: must be from 0.1 to 60");
+    fan("unknown key of a command",
+        "\"commands\": {\"fan\": {\"get\": \"a\", \"set\": \"b\", \"undo\": \"c\"}},",
+        "commands.fan.undo: unknown key");
+    fan("name of a command", "\"commands\": {\"a b\": {\"get\": \"a\", \"set\": \"b\"}},",
+        "commands.a b: is no name for a knob");
     row("no repeats", "\"min\": 5", "\"min\": 0", "plan.repeats.min: ");
     row("too many repeats", "\"max\": 30", "\"max\": 1001", "plan.repeats.max: ");
     row("fewest above most", "\"min\": 5", "\"min\": 31",

@@ -36,6 +36,7 @@ private slots:
     void writesWhatItReads_data();
     void writesWhatItReads();
     void refusesLargeMatrices();
+    void showsCommandLinesAsTheyAre();
     void fillsInThisComputer();
     void checksWhatTheWizardMakes();
     void templatesAreCanonical();
@@ -142,6 +143,10 @@ void TestExperimentFile::writesWhatItReads_data() {
     for (int i = 1; i <= 100; ++i)
         experiment.axes[1].values << KnobValue(qint64{i});
     QTest::newRow("many values") << experiment;
+    experiment.axes << Axis{"command:fan", Side::Both, {KnobValue(qint64{3})}};
+    experiment.commands["fan"] = {"cat /run/fan", "echo \"$VALUE\" > /run/fan", "rm /run/fan", 2.5};
+    experiment.commands["led"] = {"cat /run/led", "true", {}, 10};
+    QTest::newRow("commands") << experiment;
 }
 
 void TestExperimentFile::writesWhatItReads() {
@@ -175,6 +180,18 @@ void TestExperimentFile::refusesLargeMatrices() {
     for (const char* knob : {"message_size", "sysctl:a.b", "sysctl:a.c", "sysctl:a.d"})
         experiment.axes << Axis{knob, Side::Both, numbers(1000)};
     QVERIFY(checkExperiment(experiment).error().text().contains("too many to look at"));
+}
+
+/// Nothing in them may hide what runs.
+void TestExperimentFile::showsCommandLinesAsTheyAre() {
+    Experiment experiment;
+    experiment.commands["fan"] = {"cat /run/fan", "rm -rf /\x1b[2K\r\techo\nline\u202e", {}, 10};
+    experiment.commands["unused"] = {"a", "b", {}, 10};
+    QCOMPARE(commandLines(experiment), QStringList());
+    experiment.axes << Axis{"command:fan", Side::Both, {KnobValue(qint64{3})}};
+    QCOMPARE(commandLines(experiment),
+             (QStringList{"command:fan get: cat /run/fan",
+                          "command:fan set: rm -rf /\\u001b[2K\\u000d\\u0009echo\\nline\\u202e"}));
 }
 
 void TestExperimentFile::fillsInThisComputer() {
