@@ -22,6 +22,10 @@ struct Raw {
     std::vector<std::string> hosts;
     bool acceptNewKeys = false;
     bool dryRun = false;
+    bool preflight = false;
+    bool skipRefused = false;
+    bool allowCommands = false;
+    bool sudo = false;
     bool json = false;
     bool quiet = false;
 };
@@ -61,6 +65,9 @@ void addSsh(CLI::App& command, Raw& raw) {
         ->check(readable);
     command.add_flag("--accept-new", raw.acceptNewKeys,
                      "Accept the host keys of hosts not seen before (changed keys never pass)");
+    command.add_flag("--sudo", raw.sudo,
+                     "Become root with sudo, and ask for its password (without a password sudo is "
+                     "used by itself)");
 }
 
 void addMeasuring(CLI::App& command, Raw& raw) {
@@ -72,6 +79,10 @@ void addMeasuring(CLI::App& command, Raw& raw) {
         ->check(notEmpty);
     addJson(command, raw, "Tell what happens as JSON, one event a line");
     command.add_flag("--quiet", raw.quiet, "No progress, only the result");
+    command.add_flag("--allow-commands", raw.allowCommands,
+                     "Let the hosts run the command lines of the experiment's command: knobs");
+    command.add_flag("--skip-refused", raw.skipRefused,
+                     "Leave out the cells with values that a host refuses, and measure the others");
     addSsh(command, raw);
 }
 
@@ -160,6 +171,10 @@ Arguments arguments(Arguments::Command command, const Raw& raw) {
     result.sshConfig = text(raw.sshConfig);
     result.acceptNewKeys = raw.acceptNewKeys;
     result.dryRun = raw.dryRun;
+    result.preflight = raw.preflight;
+    result.skipRefused = raw.skipRefused;
+    result.allowCommands = raw.allowCommands;
+    result.sudo = raw.sudo;
     result.json = raw.json;
     result.quiet = raw.quiet;
     return result;
@@ -207,7 +222,11 @@ void CommandLine::addCommands() {
         ->required()
         ->type_name("")
         ->check(notEmpty);
-    run.add_flag("--dry-run", m_raw.dryRun, "Only show what would be measured");
+    auto* dryRun = run.add_flag("--dry-run", m_raw.dryRun,
+                                "Only show what would be measured, without asking any host");
+    run.add_flag("--preflight", m_raw.preflight,
+                 "Only check the hosts, and show what would be changed there")
+        ->excludes(dryRun);
     addMeasuring(run, m_raw);
     CLI::App& resume = add(Command::Resume, "resume", "Go on where a run was interrupted");
     addRunId(resume, m_raw);

@@ -22,11 +22,15 @@ struct Arguments {
     QString sshConfig;
     bool acceptNewKeys = false;
     bool dryRun = false;
+    bool preflight = false;     ///< run: only check the hosts
+    bool skipRefused = false;   ///< run, resume: measure the cells that can be
+    bool allowCommands = false; ///< run, resume: command: knobs may run
+    bool sudo = false;          ///< with a password, which is asked for
     bool json = false;
     bool quiet = false;
 
     [[nodiscard]] bool measures() const {
-        return (command == Command::Run && !dryRun) || command == Command::Resume;
+        return (command == Command::Run && !dryRun && !preflight) || command == Command::Resume;
     }
     /// Drawing needs the GUI library's application object; nothing else does.
     [[nodiscard]] bool drawsFigure() const { return !figure.isEmpty() || !exportDir.isEmpty(); }

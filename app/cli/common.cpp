@@ -2,6 +2,7 @@
 #include "app/cli/commands.h"
 
 #include "app/figure/curvefigure.h"
+#include "core/host/ttysecrets.h"
 #include "core/model/metrics.h"
 #include "core/report/csvexport.h"
 #include "core/report/curves.h"
@@ -17,6 +18,8 @@ HostOptions hostOptions(const Arguments& arguments) {
     options.run = QStringLiteral("knobscope-cli");
     options.sshConfig = arguments.sshConfig;
     options.acceptNewHostKeys = arguments.acceptNewKeys;
+    options.sudo = arguments.sudo ? SudoMode::Password : SudoMode::Auto;
+    options.secrets = std::make_shared<SecretMemory>(std::make_shared<TtySecrets>());
     return options;
 }
 

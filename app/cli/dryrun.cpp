@@ -82,7 +82,11 @@ QString planText(const Experiment& experiment, int width) {
     QList<QStringList> rows;
     for (const Cell& cell : expandMatrix(experiment))
         rows.append({QString::number(cell.index + 1), cellLabel(experiment, cell)});
-    return text + nameValueTable(rows, width);
+    text += nameValueTable(rows, width);
+    if (const QStringList lines = commandLines(experiment); !lines.isEmpty())
+        text += QStringLiteral("\nCommand lines that the hosts run:\n") +
+                lines.join(QLatin1Char('\n')) + QLatin1Char('\n');
+    return text;
 }
 
 QString planJson(const Experiment& experiment) {
@@ -103,6 +107,7 @@ QString planJson(const Experiment& experiment) {
                      {"instances", experiment.instances()},
                      {"axes", axes},
                      {"cells", cells},
+                     {"commands", jsonList(commandLines(experiment))},
                      {"samples_min", estimate.samplesMin},
                      {"samples_max", estimate.samplesMax},
                      {"seconds_min", estimate.secondsMin},

@@ -20,18 +20,6 @@ HostSpec hostNamed(const QString& name) {
     return host;
 }
 
-QString stateText(Check::State state) {
-    switch (state) {
-    case Check::State::Ok:
-        return QStringLiteral("ok");
-    case Check::State::Warning:
-        return QStringLiteral("warning");
-    case Check::State::Failed:
-        break;
-    }
-    return QStringLiteral("FAILED");
-}
-
 /// What a dead agent had left, as the new one reports it when it starts.
 void printUndone(Console& console, const QString& host,
                  const std::vector<protocol::UndoReport>& undone) {
@@ -69,19 +57,6 @@ int reportRecovered(const Arguments& arguments, Console& console, HostSession& h
     for (const QString& error : errors)
         console.error(error);
     return status;
-}
-
-QString checksTable(const QList<PreflightReport>& reports, int width) {
-    QList<QStringList> rows;
-    for (const PreflightReport& report : reports) {
-        for (const Check& check : report.checks)
-            rows.append({check.host, stateText(check.state), check.title, check.detail});
-    }
-    return table({{QStringLiteral("Host"), 16},
-                  {QStringLiteral("State")},
-                  {QStringLiteral("Check")},
-                  {QStringLiteral("Found")}},
-                 rows, width);
 }
 
 } // namespace

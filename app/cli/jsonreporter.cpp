@@ -35,6 +35,11 @@ void JsonReporter::checked(const PreflightReport& report) {
         event.update(jsonCheck(check));
         print(m_console, event);
     }
+    for (const PlannedChange& change : report.changes) {
+        Json event{{"event", "change"}};
+        event.update(jsonChange(change));
+        print(m_console, event);
+    }
 }
 
 void JsonReporter::onRunStarted(qint64 run, int cells) {

@@ -63,6 +63,16 @@ Json jsonCheck(const Check& check) {
             {"detail", jsonText(check.detail)}};
 }
 
+Json jsonChange(const PlannedChange& change) {
+    return {{"host", jsonText(change.label)},
+            {"side", jsonText(sideName(change.host.side))},
+            {"number", jsonHostNumber(change.host)},
+            {"knob", jsonText(change.knob)},
+            {"interface", change.interface.isEmpty() ? Json() : Json(jsonText(change.interface))},
+            {"now", change.now ? Json(jsonText(*change.now)) : Json()},
+            {"values", jsonList(change.values)}};
+}
+
 const char* jsonState(SampleState state) {
     switch (state) {
     case SampleState::Done:

@@ -26,6 +26,8 @@ using Json = nlohmann::ordered_json;
 [[nodiscard]] Json jsonSettings(const Experiment& experiment, const Cell& cell);
 /// state, title, detail.
 [[nodiscard]] Json jsonCheck(const Check& check);
+/// host, number, knob, interface, now, values.
+[[nodiscard]] Json jsonChange(const PlannedChange& change);
 [[nodiscard]] const char* jsonState(SampleState state);
 
 /// One line. Bytes that are no UTF-8 are replaced rather than thrown about.

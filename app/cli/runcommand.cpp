@@ -3,7 +3,9 @@
 #include "app/cli/commands.h"
 #include "app/cli/dryrun.h"
 #include "app/cli/runreporter.h"
+#include "app/cli/texttable.h"
 #include "core/model/experimentfile.h"
+#include "core/model/plural.h"
 #include "db/runrepository.h"
 
 #include <QDir>
@@ -36,6 +38,7 @@ public:
 private:
     void measure();
     [[nodiscard]] bool hostsPass();
+    [[nodiscard]] bool leaveOut(const QList<RefusedValue>& refused);
 
     const Arguments& m_arguments;
     Console& m_console;
@@ -47,6 +50,8 @@ private:
     // Written by the worker, read when it has ended.
     RunOutcome m_outcome;
     std::optional<StoredRun> m_stored;
+    qsizetype m_cells = 0;
+    qsizetype m_leftOut = 0; ///< of them
 };
 
 /// Before anything is measured: a folder that cannot be written would be found out too late.
@@ -96,13 +101,32 @@ bool Measurement::hostsPass() {
         Qt::QueuedConnection);
     if (report.passed())
         return true;
+    if (m_arguments.skipRefused && report.passedButRefusals())
+        return leaveOut(report.refused);
     m_outcome.status = static_cast<ExitStatus>(report.exitStatus);
     QStringList failed;
     for (const Check& check : report.checks) {
         if (check.state == Check::State::Failed)
             failed.append(checkText(check));
     }
+    if (report.passedButRefusals() && leaveOut(report.refused))
+        failed.append(QStringLiteral("%1 can be measured all the same: add --skip-refused")
+                          .arg(counted(m_cells - m_leftOut, QStringLiteral("cell"))));
     m_outcome.message = failed.join(QLatin1Char('\n'));
+    return false;
+}
+
+/// False: no cell is left.
+bool Measurement::leaveOut(const QList<RefusedValue>& refused) {
+    const QList<Cell> cells = expandMatrix(m_experiment);
+    m_leftOut = refusedCells(m_experiment, cells, refused).size();
+    m_cells = cells.size();
+    m_controller->leaveOut(refused);
+    if (m_leftOut < m_cells)
+        return true;
+    m_outcome.status = ExitStatus::BadInput;
+    m_outcome.message = QStringLiteral("Every cell has a value that a host refuses: %1")
+                            .arg(refused.first().reason);
     return false;
 }
 
@@ -143,6 +167,44 @@ Result<StoredRun> loadResumable(const Arguments& arguments) {
         QStringLiteral("it is %1 and has all its samples").arg(runStateName(stored->info.state)));
 }
 
+/// Command lines run with the rights of the agent: a person must have read them.
+Result<void> allowCommands(const Arguments& arguments, const Experiment& experiment) {
+    const QStringList lines = commandLines(experiment);
+    if (lines.isEmpty() || arguments.allowCommands)
+        return {};
+    return fail(Error::Code::BadInput,
+                QStringLiteral("The experiment runs command lines of its own on its hosts:\n%1\n"
+                               "Read them, then add --allow-commands")
+                    .arg(lines.join(QLatin1Char('\n'))));
+}
+
+/// The check list and what would be changed, without measuring.
+int checkExperimentHosts(const Arguments& arguments, Console& console,
+                         const Experiment& experiment) {
+    CancelToken cancel;
+    PreflightReport report;
+    (void)runInBackground(
+        console,
+        [&] {
+            report = preflight(experiment, hostOptions(arguments), cancel);
+            return 0;
+        },
+        [&] { cancel.cancel(); });
+    if (arguments.json) {
+        JsonReporter(console, experiment, {}).checked(report);
+        return report.exitStatus;
+    }
+    const int width = console.width();
+    console.print(wrapped(checksTable({report}, width), width));
+    if (const QString changes = changesTable(report, width); !changes.isEmpty())
+        console.print(QStringLiteral("Changes on the hosts:\n") + wrapped(changes, width));
+    for (const Check& check : report.checks) {
+        if (check.state == Check::State::Failed)
+            console.error(checkText(check));
+    }
+    return report.exitStatus;
+}
+
 /// With --json even a refusal ends with the "finished" event.
 int refuse(const Arguments& arguments, Console& console, const Error& error) {
     RunOutcome outcome;
@@ -161,7 +223,7 @@ int runExperiment(const Arguments& arguments, Console& console) {
     const auto experiment = readExperimentFile(arguments.file);
     if (!experiment)
         return refuse(arguments, console, experiment.error());
-    if (!arguments.exportDir.isEmpty() && !arguments.dryRun) {
+    if (!arguments.exportDir.isEmpty() && arguments.measures()) {
         if (const auto made = makeExportFolder(arguments.exportDir); !made)
             return refuse(arguments, console, made.error());
     }
@@ -170,6 +232,10 @@ int runExperiment(const Arguments& arguments, Console& console) {
                                      : planText(*experiment, console.width()));
         return static_cast<int>(ExitStatus::AllWell);
     }
+    if (const auto allowed = allowCommands(arguments, *experiment); !allowed)
+        return refuse(arguments, console, allowed.error());
+    if (arguments.preflight)
+        return checkExperimentHosts(arguments, console, *experiment);
     return Measurement(arguments, console, *experiment, std::nullopt).run();
 }
 
@@ -181,6 +247,8 @@ int resumeRun(const Arguments& arguments, Console& console) {
         if (const auto made = makeExportFolder(arguments.exportDir); !made)
             return refuse(arguments, console, made.error());
     }
+    if (const auto allowed = allowCommands(arguments, stored->experiment); !allowed)
+        return refuse(arguments, console, allowed.error());
     return Measurement(arguments, console, stored->experiment, stored->info.id).run();
 }
 

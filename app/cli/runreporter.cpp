@@ -39,8 +39,59 @@ QString checkText(const Check& check) {
     return host + check.title + QStringLiteral(": ") + check.detail;
 }
 
+namespace {
+
+QString stateText(Check::State state) {
+    switch (state) {
+    case Check::State::Ok:
+        return QStringLiteral("ok");
+    case Check::State::Warning:
+        return QStringLiteral("warning");
+    case Check::State::Failed:
+        break;
+    }
+    return QStringLiteral("FAILED");
+}
+
+} // namespace
+
+QString checksTable(const QList<PreflightReport>& reports, int width) {
+    QList<QStringList> rows;
+    for (const PreflightReport& report : reports) {
+        for (const Check& check : report.checks)
+            rows.append({check.host.isEmpty() ? QStringLiteral("all") : check.host,
+                         stateText(check.state), check.title, check.detail});
+    }
+    return table({{QStringLiteral("Host"), 16},
+                  {QStringLiteral("State")},
+                  {QStringLiteral("Check")},
+                  {QStringLiteral("Found")}},
+                 rows, width);
+}
+
+QString changesTable(const PreflightReport& report, int width) {
+    if (report.changes.isEmpty())
+        return {};
+    QList<QStringList> rows;
+    for (const PlannedChange& change : report.changes)
+        rows.append({change.label,
+                     change.interface.isEmpty()
+                         ? change.knob
+                         : QStringLiteral("%1 on %2").arg(change.knob, change.interface),
+                     change.now.value_or(QStringLiteral("unknown")),
+                     change.values.join(QStringLiteral(", "))});
+    return table({{QStringLiteral("Host"), 16},
+                  {QStringLiteral("Knob"), 24},
+                  {QStringLiteral("Now, and again at the end")},
+                  {QStringLiteral("Values in the run")}},
+                 rows, width);
+}
+
 /// Failed checks are the outcome's message.
 void TextReporter::checked(const PreflightReport& report) {
+    if (!m_quiet && report.passedButRefusals() && !report.changes.isEmpty())
+        m_console.print(QStringLiteral("Changes on the hosts:\n") +
+                        wrapped(changesTable(report, m_console.width()), m_console.width()));
     for (const Check& check : report.checks) {
         if (check.state == Check::State::Warning && !m_quiet)
             m_console.note(QStringLiteral("Warning: ") + checkText(check));

@@ -94,6 +94,12 @@ protected:
     void onProgressed(const RunProgress& progress) override;
 };
 
+/// The check list of some hosts.
+[[nodiscard]] QString checksTable(const QList<PreflightReport>& reports, int width);
+
+/// What a run changes on the hosts, with the values that are put back; empty when nothing.
+[[nodiscard]] QString changesTable(const PreflightReport& report, int width);
+
 /// "host1: Interface eth9: There is no such interface..."
 [[nodiscard]] QString checkText(const Check& check);
 

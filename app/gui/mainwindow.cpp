@@ -241,9 +241,9 @@ void MainWindow::measureHere() {
         m_messages->showError(ready.error());
 }
 
-void MainWindow::start(const Experiment& experiment) {
+void MainWindow::start(const Experiment& experiment, const QList<RefusedValue>& leftOut) {
     m_messages->clear();
-    m_session.start(experiment);
+    m_session.start(experiment, leftOut);
     updateActions();
 }
 

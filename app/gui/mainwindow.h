@@ -42,7 +42,7 @@ private:
     void newExperimentRequested();
     void askForFile();
     void measureHere();
-    void start(const Experiment& experiment);
+    void start(const Experiment& experiment, const QList<RefusedValue>& leftOut = {});
     void resume(qint64 run);
     void openRun(qint64 run);
     void askAndDelete(const RunInfo& run);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/runsession.h"
 
+#include "app/gui/consent.h"
 #include "db/runrepository.h"
 
 namespace knobscope {
@@ -19,11 +20,12 @@ RunSession::~RunSession() {
     m_thread.wait();
 }
 
-void RunSession::start(const Experiment& experiment) {
+void RunSession::start(const Experiment& experiment, const QList<RefusedValue>& leftOut) {
     if (running())
         return;
     emit prepared(experiment, {});
-    launch([experiment](RunController& controller, RunRepository& runs) {
+    launch([experiment, leftOut](RunController& controller, RunRepository& runs) {
+        controller.leaveOut(leftOut);
         return controller.execute(experiment, runs);
     });
 }
@@ -39,6 +41,14 @@ void RunSession::resume(qint64 run) {
             outcome.run = run;
             outcome.status = ExitStatus::SamplesFailed;
             outcome.message = stored.error().text();
+            return outcome;
+        }
+        if (!commandsAllowed(stored->experiment)) {
+            RunOutcome outcome;
+            outcome.run = run;
+            outcome.status = ExitStatus::BadInput;
+            outcome.message = tr("Its command lines have not been allowed to run on this computer. "
+                                 "Open the experiment in the wizard to read them.");
             return outcome;
         }
         emit prepared(stored->experiment, stored->samples); // queued to the GUI thread's receivers

@@ -22,7 +22,8 @@ public:
     ~RunSession() override; ///< stops, and waits until the knobs are back
 
     /// No effect while running.
-    void start(const Experiment& experiment);
+    /// `leftOut`: as RunController::leaveOut().
+    void start(const Experiment& experiment, const QList<RefusedValue>& leftOut = {});
     void resume(qint64 run);
     /// Asks for the stop; finished() follows when the knobs are back.
     void stop();

@@ -8,8 +8,20 @@ using namespace std::chrono_literals;
 constexpr auto kReadTimeout = 5s;
 // Drivers re-initialise on some knobs and the link needs seconds to come back.
 constexpr auto kKnobTimeout = 20s;
+// With commands of the user among them; lost contact is noticed by other means.
+constexpr auto kRestoreTimeout = 180s;
 // The engine's own limits for connecting are 5 s; the answer needs a little more.
 constexpr auto kTrafficTimeout = 8s;
+
+/// What a knob of the user's own may take: it is read, set, and read again.
+template<typename Knob>
+std::chrono::milliseconds commandTime(const Knob& knob) {
+    constexpr double kCalls = 3;
+    if (!knob.commands)
+        return 0ms;
+    return std::chrono::milliseconds(
+        static_cast<std::int64_t>(kCalls * knob.commands->timeout_seconds * 1000));
+}
 
 Json interfaceParams(const QString& interface) {
     return protocol::InterfaceParams{interface.toStdString()};
@@ -33,21 +45,37 @@ Pending<Json> claim(HostSession& host, bool hold) {
         host.call(protocol::method::kHostClaim, protocol::ClaimParams{hold}, kKnobTimeout));
 }
 
+Pending<Json> shortenLease(HostSession& host, std::chrono::seconds lease) {
+    const protocol::ClaimParams params{false, static_cast<double>(lease.count())};
+    return Pending<Json>(host.call(protocol::method::kHostClaim, params, kReadTimeout));
+}
+
+Pending<protocol::PingResult> ping(HostSession& host) {
+    return Pending<protocol::PingResult>(
+        host.call(protocol::method::kPing, Json::object(), kReadTimeout));
+}
+
 Pending<std::vector<protocol::KnobReading>>
 readKnobs(HostSession& host, const std::vector<protocol::KnobTarget>& knobs) {
+    std::chrono::milliseconds timeout = kReadTimeout;
+    for (const protocol::KnobTarget& knob : knobs)
+        timeout += commandTime(knob);
     return Pending<std::vector<protocol::KnobReading>>(
-        host.call(protocol::method::kKnobRead, knobs, kReadTimeout));
+        host.call(protocol::method::kKnobRead, knobs, timeout));
 }
 
 Pending<std::vector<protocol::KnobOutcome>>
 applyKnobs(HostSession& host, const std::vector<protocol::KnobSetting>& settings) {
+    std::chrono::milliseconds timeout = kKnobTimeout;
+    for (const protocol::KnobSetting& setting : settings)
+        timeout += commandTime(setting);
     return Pending<std::vector<protocol::KnobOutcome>>(
-        host.call(protocol::method::kKnobApply, settings, kKnobTimeout));
+        host.call(protocol::method::kKnobApply, settings, timeout));
 }
 
 Pending<std::vector<protocol::UndoReport>> restoreKnobs(HostSession& host) {
     return Pending<std::vector<protocol::UndoReport>>(
-        host.call(protocol::method::kKnobRestore, Json::object(), kKnobTimeout));
+        host.call(protocol::method::kKnobRestore, Json::object(), kRestoreTimeout));
 }
 
 Pending<protocol::PrepareResult> prepareTraffic(HostSession& host,
@@ -75,7 +103,7 @@ Pending<Json> cancelTraffic(HostSession& host) {
 
 Pending<std::vector<protocol::UndoReport>> quit(HostSession& host) {
     return Pending<std::vector<protocol::UndoReport>>(
-        host.call(protocol::method::kQuit, Json::object(), kKnobTimeout));
+        host.call(protocol::method::kQuit, Json::object(), kRestoreTimeout));
 }
 
 } // namespace agentcalls

@@ -42,6 +42,9 @@ Pending<protocol::Snapshot> snapshot(HostSession& host, const QString& interface
 /// With `hold` the host is this run's until restoreKnobs() or the end of the session; without, the
 /// question whether another run has it. HostUnusable names that run.
 Pending<Json> claim(HostSession& host, bool hold);
+/// The host puts the knobs back after this time without contact.
+Pending<Json> shortenLease(HostSession& host, std::chrono::seconds lease);
+Pending<protocol::PingResult> ping(HostSession& host);
 Pending<std::vector<protocol::KnobReading>>
 readKnobs(HostSession& host, const std::vector<protocol::KnobTarget>& knobs);
 Pending<std::vector<protocol::KnobOutcome>>

@@ -51,7 +51,7 @@ RunOutcome RunController::execute(const Experiment& experiment, RunStore& store)
         (void)store.setRunState(*id, RunState::Failed, claimed.error().text());
         return refuse(*id, claimed.error());
     }
-    return RunExecution(*this, m_options, m_cancel, store, std::move(run)).run();
+    return RunExecution(*this, m_options, m_cancel, store, std::move(run), m_refused).run();
 }
 
 RunOutcome RunController::resume(qint64 id, RunStore& store) {
@@ -66,7 +66,7 @@ RunOutcome RunController::resume(qint64 id, RunStore& store) {
                       QStringLiteral("Run %1 is finished: nothing is left to measure").arg(id)});
     if (const auto marked = store.setRunState(id, RunState::Running, {}); !marked)
         return refuse(id, marked.error());
-    return RunExecution(*this, m_options, m_cancel, store, std::move(*run)).run();
+    return RunExecution(*this, m_options, m_cancel, store, std::move(*run), m_refused).run();
 }
 
 /// Ends before any host was asked.

@@ -3,6 +3,7 @@
 
 #include "core/host/hostsession.h"
 #include "core/model/run.h"
+#include "core/run/preflight.h"
 #include "core/run/runstore.h"
 
 #include <QObject>
@@ -59,6 +60,9 @@ public:
     explicit RunController(HostOptions options, QObject* parent = nullptr);
     ~RunController() override;
 
+    /// Cells with these values, which preflight() has found, are not measured: each gets a failed
+    /// sample that says why. Before execute() or resume().
+    void leaveOut(const QList<RefusedValue>& refused) { m_refused = refused; }
     /// Runs a new experiment.
     RunOutcome execute(const Experiment& experiment, RunStore& store);
     /// Goes on with a stored run: samples already measured stay, the rest follow in the order
@@ -83,6 +87,7 @@ private:
 
     HostOptions m_options;
     CancelToken m_cancel;
+    QList<RefusedValue> m_refused;
 };
 
 } // namespace knobscope

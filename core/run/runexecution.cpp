@@ -5,6 +5,7 @@
 #include "core/model/plan.h"
 #include "core/model/plural.h"
 #include "core/run/agentcalls.h"
+#include "core/run/hostchecks.h"
 
 #include <QThread>
 
@@ -43,9 +44,11 @@ bool isFinal(const Error& error) {
 } // namespace
 
 RunExecution::RunExecution(RunController& controller, const HostOptions& options,
-                           const CancelToken& cancel, RunStore& store, StoredRun run)
+                           const CancelToken& cancel, RunStore& store, StoredRun run,
+                           const QList<RefusedValue>& refused)
     : m_controller(controller), m_options(options), m_cancel(cancel), m_store(store),
-      m_run(std::move(run)), m_mainMetric(mainMetric(m_run.experiment.test.kind)) {
+      m_run(std::move(run)), m_mainMetric(mainMetric(m_run.experiment.test.kind)),
+      m_refused(refusedCells(m_run.experiment, m_run.cells, refused)) {
     for (const SampleRecord& sample : m_run.samples) {
         int& tries = m_tries[{sample.block, sample.cell}];
         if (sample.measured()) {
@@ -123,6 +126,7 @@ Result<void> RunExecution::storeFacts() {
             return fail(facts.error().code,
                         m_hosts->at(host).label() + QStringLiteral(": ") + facts.error().message,
                         facts.error().detail);
+        (void)guardConnection(m_hosts->at(host), m_run.experiment, host, *facts);
         HostFacts stored{host, m_hosts->at(host).label(), {}};
         for (const auto& [name, value] : facts->facts)
             stored.facts.insert(QString::fromStdString(name), QString::fromStdString(value));
@@ -155,6 +159,11 @@ Result<void> RunExecution::measureBlock(int block) {
             continue;
         if (m_cancel.cancelled())
             return tl::unexpected<Error>(cancelledError());
+        if (m_refused.contains(cell)) {
+            if (auto noted = noteRefused(m_run.cells.at(cell), block); !noted)
+                return noted;
+            continue;
+        }
         // Between samples only: a run that is stopped after its last lacks nothing.
         if (m_measuring && !pause(plan.pauseSeconds))
             return tl::unexpected<Error>(cancelledError());
@@ -162,6 +171,29 @@ Result<void> RunExecution::measureBlock(int block) {
         if (auto measured = measureWithRetries(m_run.cells.at(cell), block); !measured)
             return measured;
     }
+    return {};
+}
+
+/// Once for each cell is enough to say why there is nothing.
+Result<void> RunExecution::noteRefused(const Cell& cell, int block) {
+    if (block > 0)
+        return {};
+    SampleRecord record;
+    record.cell = cell.index;
+    record.block = block;
+    record.attempt = m_tries.value({block, cell.index});
+    record.order = m_order++;
+    record.state = SampleState::Failed;
+    record.reason = m_refused.value(cell.index);
+    record.started = record.ended = QDateTime::currentDateTimeUtc();
+    const auto stored = m_store.addSample(m_run.info.id, record);
+    if (!stored)
+        return tl::unexpected<Error>(stored.error());
+    record.id = *stored;
+    m_tries[{block, cell.index}] = record.attempt + 1;
+    m_run.samples.append(record);
+    emit m_controller.sampleFinished(record);
+    reportProgress();
     return {};
 }
 
@@ -263,6 +295,8 @@ int RunExecution::plannedSamples() const {
     const PlanSpec& plan = m_run.experiment.plan;
     int planned = 0;
     for (const Cell& cell : m_run.cells) {
+        if (m_refused.contains(cell.index))
+            continue;
         const auto values = m_values.value(cell.index);
         planned += wantsMore(plan, values) ? plan.repeatsMax : static_cast<int>(values.size());
     }

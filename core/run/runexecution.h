@@ -16,7 +16,7 @@ namespace knobscope {
 class RunExecution {
 public:
     RunExecution(RunController& controller, const HostOptions& options, const CancelToken& cancel,
-                 RunStore& store, StoredRun run);
+                 RunStore& store, StoredRun run, const QList<RefusedValue>& refused);
 
     RunOutcome run();
 
@@ -26,6 +26,7 @@ private:
     Result<void> storeFacts();
     Result<void> measureAll();
     Result<void> measureBlock(int block);
+    Result<void> noteRefused(const Cell& cell, int block);
     Result<void> measureWithRetries(const Cell& cell, int block);
     Attempt attemptOnce(const Cell& cell, int block, int attempt);
     Result<void> recover(const Error& error);
@@ -50,6 +51,7 @@ private:
     std::vector<std::shared_ptr<LiveSide>> m_live;
     QMap<int, QList<double>> m_values;      ///< main metric by cell
     QMap<std::pair<int, int>, int> m_tries; ///< attempts by block and cell; −1: measured
+    QMap<int, QString> m_refused;           ///< cells that cannot be measured, and why
     QStringList m_notRestored;
     QStringList m_unverified; ///< hosts out of contact whose guardians restore by themselves
     bool m_measuring = false; ///< a sample has been begun

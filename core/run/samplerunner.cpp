@@ -130,8 +130,9 @@ Result<void> SampleRunner::checkKnobs(SampleRecord& record) {
         std::vector<protocol::KnobTarget> targets;
         for (const KnobState& state : record.knobs) {
             if (state.host == host)
-                targets.push_back(
-                    {state.knob.toStdString(), m_experiment.host(host).interface.toStdString()});
+                targets.push_back({state.knob.toStdString(),
+                                   m_experiment.host(host).interface.toStdString(),
+                                   knobCommands(m_experiment, state.knob)});
         }
         if (!targets.empty())
             pending.emplace_back(host, agentcalls::readKnobs(m_hosts.at(host), targets));

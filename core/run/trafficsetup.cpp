@@ -130,15 +130,24 @@ std::string newToken() {
         .toStdString();
 }
 
+std::optional<protocol::KnobCommands> knobCommands(const Experiment& experiment,
+                                                   const QString& knob) {
+    const CommandKnob* lines = experiment.commandsOf(knob);
+    if (lines == nullptr)
+        return std::nullopt;
+    return protocol::KnobCommands{lines->get.toStdString(), lines->set.toStdString(),
+                                  lines->restore.toStdString(), lines->timeoutSeconds};
+}
+
 std::vector<protocol::KnobSetting> knobSettings(const Experiment& experiment, const Cell& cell,
                                                 HostRef host) {
     std::vector<protocol::KnobSetting> settings;
     for (const HostSetting& setting : hostSettings(experiment, cell)) {
         if (setting.host != host)
             continue;
-        settings.push_back({setting.knob.toStdString(),
-                            experiment.host(host).interface.toStdString(),
-                            setting.value.plain().toStdString()});
+        settings.push_back(
+            {setting.knob.toStdString(), experiment.host(host).interface.toStdString(),
+             setting.value.plain().toStdString(), knobCommands(experiment, setting.knob)});
     }
     return settings;
 }

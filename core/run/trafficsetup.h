@@ -19,6 +19,10 @@ inline constexpr qint64 kDatagramBytes = 1448;
 /// A fresh 128 bit token as 32 hex digits, from the system's random generator.
 [[nodiscard]] std::string newToken();
 
+/// Command lines for the agent; absent for a knob that is no command:.
+[[nodiscard]] std::optional<protocol::KnobCommands> knobCommands(const Experiment& experiment,
+                                                                 const QString& knob);
+
 /// Host settings of a cell for the agent of one host.
 [[nodiscard]] std::vector<protocol::KnobSetting> knobSettings(const Experiment& experiment,
                                                               const Cell& cell, HostRef host);

@@ -96,7 +96,7 @@ void TestWindow::runBeingMeasuredIsNotDeleted() {
     QVERIFY(storeRun(QStringLiteral("An older one")) > 0);
     ExperimentWizard* wizard = openWizard(newExperiment());
     QVERIFY(wizard);
-    emit wizard->startRequested(wizard->experiment());
+    emit wizard->startRequested(wizard->experiment(), {});
     wizard->close();
     auto* samples = find<ResultTable>(m_window.get(), "liveSamples");
     QTRY_VERIFY_WITH_TIMEOUT(samples->rows() >= 1, kRun);

@@ -110,6 +110,10 @@ bool Lab::setControlLink(const QString& host, bool up) const {
         .ok();
 }
 
+bool Lab::setTestPathMtu(const QString& host, const QString& mtu) const {
+    return run({QStringLiteral("port"), host, mtu}).ok();
+}
+
 bool Lab::setSshd(const QString& host, bool running) const {
     return run({QStringLiteral("sshd"), host,
                 running ? QStringLiteral("up") : QStringLiteral("down")})

@@ -67,6 +67,9 @@ public:
 
     /// Plugs or pulls the host's control network; nothing is told to either end.
     [[nodiscard]] bool setControlLink(const QString& host, bool up) const;
+    /// What the switch of the test network forwards to the host; larger packets it drops without a
+    /// word. It takes any size at first.
+    [[nodiscard]] bool setTestPathMtu(const QString& host, const QString& mtu) const;
     /// Starts the host's sshd, or kills it with all its sessions (not what they started).
     [[nodiscard]] bool setSshd(const QString& host, bool running) const;
     /// Processes of the host whose command line matches (POSIX extended), by this machine's

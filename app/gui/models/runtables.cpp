@@ -317,6 +317,21 @@ Table checkTable(const PreflightReport& report) {
     return table;
 }
 
+Table changeTable(const PreflightReport& report) {
+    Table table;
+    table.header = {tr("Host"), tr("Knob"), tr("Now, and again at the end"),
+                    tr("Values in the run")};
+    for (const PlannedChange& change : report.changes) {
+        const QString knob = change.interface.isEmpty()
+                                 ? change.knob
+                                 : tr("%1 on %2").arg(change.knob, change.interface);
+        table.rows.append({textCell(change.label), textCell(knob, change.knob),
+                           textCell(change.now.value_or(tr("unknown"))),
+                           textCell(change.values.join(QStringLiteral(", ")))});
+    }
+    return table;
+}
+
 namespace {
 
 /// Of a test knob: what the kernel made of it in the cell's sample before.

@@ -39,6 +39,8 @@ inline constexpr int kCounterSpread = 3;
 [[nodiscard]] QStringList remarks(const StoredRun& run);
 /// One row a check of a preflight.
 [[nodiscard]] Table checkTable(const PreflightReport& report);
+/// One row a host and knob that a run changes: what it is now, and the values of the run.
+[[nodiscard]] Table changeTable(const PreflightReport& report);
 /// Host knobs of a sample, after the test knobs of its cell. What the kernel makes of test knobs
 /// is known when a sample ends: `earlier` has it, from the cell's sample before.
 [[nodiscard]] Table knobTable(const Experiment& experiment, const Cell& cell,

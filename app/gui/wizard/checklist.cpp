@@ -25,10 +25,21 @@ CheckList::CheckList(QWidget* parent) : QTableView(parent), m_model(new TextTabl
 void CheckList::setReport(const PreflightReport& report) {
     const Table table = checkTable(report);
     m_model->setTable(table.header, table.rows);
-    constexpr int kWidestTitle = 320;
+    fit();
+}
+
+void CheckList::setChanges(const PreflightReport& report) {
+    const Table table = changeTable(report);
+    m_model->setTable(table.header, table.rows);
+    fit();
+}
+
+/// The last column has what is left.
+void CheckList::fit() {
+    constexpr int kWidest = 320;
     resizeColumnsToContents();
-    setColumnWidth(0, qMin(columnWidth(0) + 8, kWidestTitle));
-    setColumnWidth(1, columnWidth(1) + 8);
+    for (int column = 0; column + 1 < m_model->columnCount(); ++column)
+        setColumnWidth(column, qMin(columnWidth(column) + 8, kWidest));
     resizeRowsToContents();
 }
 

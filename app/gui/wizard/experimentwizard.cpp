@@ -37,9 +37,11 @@ ExperimentWizard::ExperimentWizard(const AppContext& context, const Experiment& 
     addEditor(TestId, new TestPage(this));
     addEditor(MatrixId, new MatrixPage(this));
     addEditor(PlanId, new PlanPage(this));
-    setPage(PreflightId, new PreflightPage(
-                             context, [this] { return this->experiment(); }, this));
-    setPage(StartId, new SummaryPage([this] { return this->experiment(); }, this));
+    const auto whole = [this] { return this->experiment(); };
+    m_preflight = new PreflightPage(context, whole, this);
+    setPage(PreflightId, m_preflight);
+    setPage(StartId, new SummaryPage(
+                         whole, [this] { return m_preflight->report(); }, this));
     buildSteps();
 
     button(QWizard::NextButton)->setObjectName("wizardNext");
@@ -139,8 +141,9 @@ void ExperimentWizard::review() {
 
 void ExperimentWizard::accept() {
     const Experiment chosen = experiment();
+    const QList<RefusedValue> leftOut = m_preflight->leftOut();
     QWizard::accept();
-    emit startRequested(chosen);
+    emit startRequested(chosen, leftOut);
 }
 
 QString suggestedName(const Experiment& experiment) {

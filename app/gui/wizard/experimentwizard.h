@@ -3,6 +3,7 @@
 
 #include "app/gui/appcontext.h"
 #include "core/model/experiment.h"
+#include "core/run/preflight.h"
 
 #include <QWizard>
 
@@ -13,6 +14,7 @@ namespace knobscope {
 
 class ExperimentPage;
 class HostsPage;
+class PreflightPage;
 
 /// Makes or edits an experiment: hosts, test, knob matrix, plan, preflight, start. The window opens
 /// it beside itself (not blocking); startRequested() tells that the user wants to measure.
@@ -31,7 +33,9 @@ public:
     [[nodiscard]] bool validateCurrentPage() override;
 
 signals:
-    void startRequested(const knobscope::Experiment& experiment);
+    /// `leftOut`: values that the preflight found to fail, whose cells are not to be measured.
+    void startRequested(const knobscope::Experiment& experiment,
+                        const QList<knobscope::RefusedValue>& leftOut);
 
 private:
     void addEditor(int id, ExperimentPage* page);
@@ -43,6 +47,7 @@ private:
     Experiment m_begun;  ///< as the pages were when they opened
     QTimer* m_pause;     ///< in the typing, before a large matrix is looked at
     HostsPage* m_hosts = nullptr;
+    PreflightPage* m_preflight = nullptr;
     QList<ExperimentPage*> m_editors;
     QListWidget* m_steps = nullptr;
 };

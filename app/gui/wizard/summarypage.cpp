@@ -2,6 +2,7 @@
 #include "app/gui/wizard/summarypage.h"
 
 #include "app/gui/icons.h"
+#include "app/gui/wizard/checklist.h"
 #include "app/gui/wizard/experimentpage.h"
 #include "app/gui/wizard/matrixpage.h"
 #include "core/model/experimentfile.h"
@@ -17,13 +18,19 @@
 
 namespace knobscope {
 
-SummaryPage::SummaryPage(std::function<Experiment()> experiment, QWidget* parent)
-    : QWizardPage(parent), m_experiment(std::move(experiment)), m_estimate(new QLabel(this)),
-      m_json(new QPlainTextEdit(this)),
+SummaryPage::SummaryPage(std::function<Experiment()> experiment,
+                         std::function<PreflightReport()> report, QWidget* parent)
+    : QWizardPage(parent), m_experiment(std::move(experiment)), m_report(std::move(report)),
+      m_changesTitle(new QLabel(this)), m_changes(new CheckList(this)),
+      m_estimate(new QLabel(this)), m_json(new QPlainTextEdit(this)),
       m_save(new QPushButton(icon("save"), tr("Save &as…"), this)), m_saved(new QLabel(this)),
       m_error(makeErrorLabel("saveError", this)) {
     setTitle(tr("Start"));
-    setSubTitle(tr("The experiment as a file. knobscope-cli runs the same file without a window."));
+    setSubTitle(
+        tr("What the run changes, and the experiment as a file. knobscope-cli runs the same "
+           "file without a window."));
+    m_changes->setObjectName("summaryChanges");
+    m_changes->setAccessibleName(tr("Changes on the hosts"));
     setFinalPage(true);
     m_estimate->setObjectName("summaryEstimate");
     m_json->setObjectName("summaryJson");
@@ -40,6 +47,8 @@ SummaryPage::SummaryPage(std::function<Experiment()> experiment, QWidget* parent
     bottom->addWidget(m_saved);
     bottom->addWidget(m_save);
     auto* layout = new QVBoxLayout(this);
+    layout->addWidget(m_changesTitle);
+    layout->addWidget(m_changes, 1);
     layout->addWidget(m_json, 1);
     layout->addWidget(m_error);
     layout->addLayout(bottom);
@@ -47,6 +56,12 @@ SummaryPage::SummaryPage(std::function<Experiment()> experiment, QWidget* parent
 }
 
 void SummaryPage::initializePage() {
+    const PreflightReport report = m_report();
+    m_changes->setChanges(report);
+    m_changes->setVisible(!report.changes.isEmpty());
+    m_changesTitle->setText(report.changes.isEmpty()
+                                ? tr("Nothing is changed on the hosts.")
+                                : tr("Changed on the hosts, and put back at the end:"));
     m_json->setPlainText(QString::fromUtf8(writeExperiment(m_experiment())));
     m_estimate->setText(estimateText(m_experiment()));
     m_saved->clear();

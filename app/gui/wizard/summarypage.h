@@ -3,6 +3,7 @@
 
 #include "core/model/experiment.h"
 #include "core/result.h"
+#include "core/run/preflight.h"
 
 #include <QWizardPage>
 
@@ -14,11 +15,16 @@ class QPushButton;
 
 namespace knobscope {
 
-/// Last page: the experiment in its file form, to save and to start.
+class CheckList;
+
+/// Last page: what the run changes on the hosts, and the experiment in its file form, to save and
+/// to start.
 class SummaryPage : public QWizardPage {
     Q_OBJECT
 public:
-    explicit SummaryPage(std::function<Experiment()> experiment, QWidget* parent = nullptr);
+    /// `report`: of the preflight just made.
+    SummaryPage(std::function<Experiment()> experiment, std::function<PreflightReport()> report,
+                QWidget* parent = nullptr);
 
     void initializePage() override;
     /// Storage when it cannot be written.
@@ -28,6 +34,9 @@ private:
     void askAndSave();
 
     std::function<Experiment()> m_experiment;
+    std::function<PreflightReport()> m_report;
+    QLabel* m_changesTitle;
+    CheckList* m_changes;
     QLabel* m_estimate;
     QPlainTextEdit* m_json;
     QPushButton* m_save;
