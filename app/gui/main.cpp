@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
+#include "app/gui/dialogsecrets.h"
 #include "app/gui/looks.h"
 #include "app/gui/mainwindow.h"
+#include "core/host/keychain.h"
 #include "db/runrepository.h"
 
 #include <QApplication>
@@ -54,6 +56,10 @@ int showWindow(const QCommandLineParser& parser) {
         QFileInfo(parser.isSet(kDatabase) ? parser.value(kDatabase) : RunRepository::defaultPath())
             .absoluteFilePath();
     context.hosts.sshConfig = parser.value(kSshConfig);
+    context.hosts.sudo = SudoMode::Auto;
+    const auto keychain = std::make_shared<Keychain>();
+    context.hosts.secrets = std::make_shared<SecretMemory>(std::make_shared<KeptSecrets>(
+        keychain, std::make_shared<DialogSecrets>([keychain] { return keychain->usable(); })));
     context.pool = &pool;
     MainWindow window(context);
     window.show();
