@@ -29,9 +29,26 @@ void CheckLog::failed(const QString& host, const QString& title, const Error& er
 void CheckLog::refused(const QString& label, const QString& title, const RefusedValue& value,
                        ExitStatus status) {
     add({Check::State::Failed, label, title, value.reason, true}, status);
+    for (PlannedChange& change : m_report.changes)
+        leaveOut(change, value);
+    m_report.changes.removeIf([](const PlannedChange& change) { return change.values.isEmpty(); });
     m_report.refused.append(value);
     m_report.refused.last().reason =
         QStringLiteral("%1: %2 %3: %4").arg(label, value.knob, value.value.text, value.reason);
+}
+
+namespace {
+void leaveOut(PlannedChange& change, const RefusedValue& refused) {
+    if (change.host == refused.host && change.knob == refused.knob)
+        change.values.removeAll(refused.value.text);
+}
+} // namespace
+
+void CheckLog::changes(PlannedChange change) {
+    for (const RefusedValue& refused : std::as_const(m_report.refused))
+        leaveOut(change, refused);
+    if (!change.values.isEmpty())
+        m_report.changes.append(change);
 }
 
 void CheckLog::add(const Check& check, ExitStatus status) {

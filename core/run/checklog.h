@@ -17,7 +17,8 @@ public:
     /// A value that cannot be measured with; the rest of the matrix can.
     void refused(const QString& label, const QString& title, const RefusedValue& value,
                  ExitStatus status);
-    void changes(const PlannedChange& change) { m_report.changes.append(change); }
+    /// Values that are refused, before or after, are not among those that will be set.
+    void changes(PlannedChange change);
 
     /// How many lines there are, for grouped().
     [[nodiscard]] qsizetype size() const { return m_report.checks.size(); }

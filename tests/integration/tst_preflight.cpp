@@ -153,8 +153,13 @@ void TestPreflight::refusesAValueBeforeAnyTraffic() {
         m_run->runArguments(write({axis(QStringLiteral("sysctl:") + kCongestion,
                                         {QStringLiteral("reno"), QStringLiteral("nosuch")})})));
     QCOMPARE(cli.waitForEnd(), 2);
-    for (const QJsonObject& event : cli.events())
+    for (const QJsonObject& event : cli.events()) {
         QVERIFY(field(event, "event") != QLatin1String("run_started"));
+        // What is refused will not be set.
+        if (field(event, "event") == QLatin1String("change"))
+            QCOMPARE(event.value(QStringLiteral("values")).toArray(),
+                     (QJsonArray{QStringLiteral("reno")}));
+    }
     QVERIFY2(cli.errorText().contains("nosuch"), cli.errorText().constData());
     QVERIFY2(cli.errorText().contains("1 cell can be measured all the same: add --skip-refused"),
              cli.errorText().constData());

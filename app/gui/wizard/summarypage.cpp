@@ -49,7 +49,7 @@ SummaryPage::SummaryPage(std::function<Experiment()> experiment,
     auto* layout = new QVBoxLayout(this);
     layout->addWidget(m_changesTitle);
     layout->addWidget(m_changes, 1);
-    layout->addWidget(m_json, 1);
+    layout->addWidget(m_json, 2);
     layout->addWidget(m_error);
     layout->addLayout(bottom);
     connect(m_save, &QPushButton::clicked, this, &SummaryPage::askAndSave);
