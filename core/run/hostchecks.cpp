@@ -157,6 +157,28 @@ QString describeSystem(const protocol::HelloResult& hello) {
 
 } // namespace
 
+void checkSteps(CheckLog& log, const QString& label, const HostSteps& steps,
+                const std::optional<Error>& error) {
+    for (const HostStep& step : steps.all()) {
+        QString title = stepTitle(step.kind);
+        if (step.host != label && !step.host.isEmpty())
+            title += QStringLiteral(" (%1)").arg(step.host);
+        const Error found{error ? error->code : Error::Code::HostUnusable, step.text, step.advice};
+        // What follows once the agent answers has checks of its own.
+        const bool way = step.kind != HostStep::Kind::Hello &&
+                         step.kind != HostStep::Kind::Rights &&
+                         step.kind != HostStep::Kind::Interfaces;
+        if (step.state == HostStep::State::Failed)
+            log.failed(label, title, found);
+        else if (step.state == HostStep::State::Skipped && !step.advice.isEmpty())
+            log.warn(label, title, found.text());
+        else if (step.state == HostStep::State::Ok && way)
+            log.ok(label, title, step.text);
+    }
+    if (error && !steps.stoppedAt())
+        log.failed(label, QStringLiteral("Connection"), *error);
+}
+
 void checkAgent(CheckLog& log, const HostSession& host, const Experiment& experiment,
                 HostRef which) {
     const protocol::HelloResult& hello = host.hello();

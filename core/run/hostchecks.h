@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/host/hoststeps.h"
 #include "core/run/checklog.h"
 
 namespace knobscope {
 
 // What is found out about one host before a run. Each asks the agent and writes lines into the log.
 
+/// How the host was reached, step by step, and where that stopped; `error` is why it did.
+void checkSteps(CheckLog& log, const QString& label, const HostSteps& steps,
+                const std::optional<Error>& error);
 /// Which system it is, with which rights the agent runs, and what an earlier run had left.
 void checkAgent(CheckLog& log, const HostSession& host, const Experiment& experiment,
                 HostRef which);

@@ -72,11 +72,11 @@ PreflightReport checkHost(const HostSpec& host, const HostOptions& options,
     Experiment experiment;
     experiment.sender = host;
     CheckLog log;
-    const auto session = HostSession::open(host, options, cancel);
-    if (!session) {
-        log.failed(host.label(), QStringLiteral("Connection"), session.error());
+    HostSteps steps;
+    const auto session = HostSession::open(host, options, cancel, &steps);
+    checkSteps(log, host.label(), steps, session ? std::nullopt : std::optional(session.error()));
+    if (!session)
         return log.report();
-    }
     checkAgent(log, **session, experiment, Side::Sender);
     if (!host.local)
         checkClock(log, **session);
