@@ -3,6 +3,7 @@
 
 #include <QElapsedTimer>
 #include <QJsonArray>
+#include <QProcess>
 #include <QTest>
 
 using namespace knobscope;
@@ -47,6 +48,7 @@ class TestPreflight : public QObject {
     Q_OBJECT
 private slots:
     void initTestCase();
+    void showsHowAHostIsReached();
     void tellsEveryChange();
     void refusesAValueBeforeAnyTraffic();
     void measuresTheRest();
@@ -115,6 +117,29 @@ QJsonObject TestPreflight::fan(const QString& set) const {
 QString TestPreflight::fanOf(const QString& host) const {
     return QString::fromLatin1(
         m_lab.exec(host, {QStringLiteral("cat"), QStringLiteral("/run/fan")}).out.trimmed());
+}
+
+/// Each step has a line; where it stops, nothing follows.
+void TestPreflight::showsHowAHostIsReached() {
+    const auto check = [&](const QString& host) {
+        QProcess process;
+        process.start(
+            QStringLiteral(KNOBSCOPE_BINARY_DIR "/knobscope-cli"),
+            {QStringLiteral("check"), host, QStringLiteral("--ssh-config"), m_lab.sshConfig()});
+        process.waitForFinished(30000);
+        return std::pair(process.exitCode(), QString::fromUtf8(process.readAllStandardOutput()));
+    };
+    const auto [status, said] = check(QStringLiteral("host1"));
+    QCOMPARE(status, 0);
+    for (const char* step : {"Name", "Connection", "Host key", "Login", "Shell", "Agent", "Clock"})
+        QVERIFY2(said.contains(QLatin1String(step)), qPrintable(said));
+
+    QVERIFY(m_lab.setSshd(QStringLiteral("host2"), false));
+    const auto [refused, stopped] = check(QStringLiteral("host2"));
+    QVERIFY(m_lab.setSshd(QStringLiteral("host2"), true));
+    QCOMPARE(refused, 3);
+    QVERIFY2(stopped.contains(QStringLiteral("FAILED")), qPrintable(stopped));
+    QVERIFY2(!stopped.contains(QStringLiteral("Host key")), qPrintable(stopped));
 }
 
 void TestPreflight::tellsEveryChange() {
