@@ -5,6 +5,15 @@
 
 namespace knobscope {
 
+namespace {
+
+void leaveOut(PlannedChange& change, const RefusedValue& refused) {
+    if (change.host == refused.host && change.knob == refused.knob)
+        change.values.removeAll(refused.value.text);
+}
+
+} // namespace
+
 void CheckLog::ok(const QString& host, const QString& title, const QString& detail) {
     add({Check::State::Ok, host, title, detail}, ExitStatus::AllWell);
 }
@@ -36,13 +45,6 @@ void CheckLog::refused(const QString& label, const QString& title, const Refused
     m_report.refused.last().reason =
         QStringLiteral("%1: %2 %3: %4").arg(label, value.knob, value.value.text, value.reason);
 }
-
-namespace {
-void leaveOut(PlannedChange& change, const RefusedValue& refused) {
-    if (change.host == refused.host && change.knob == refused.knob)
-        change.values.removeAll(refused.value.text);
-}
-} // namespace
 
 void CheckLog::changes(PlannedChange change) {
     for (const RefusedValue& refused : std::as_const(m_report.refused))
