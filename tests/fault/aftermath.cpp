@@ -205,12 +205,14 @@ void Campaign::recoverHost(const QString& host) {
 
 /// Resuming puts back what was left, too. Stopped at once, so that the knobs can be looked at.
 void Campaign::resumeAndStop() {
-    startProgram();
-    if (!awaitRun() && !m_program->hasEnded(0))
-        violated(QStringLiteral("resume does not start"));
-    ::kill(static_cast<pid_t>(m_program->pid()), SIGINT);
-    (void)m_program->waitForEnd(kEndMs);
-    const int status = endOfProgram(false);
+    int status = 0;
+    do {
+        startProgram();
+        if (awaitRun())
+            ::kill(static_cast<pid_t>(m_program->pid()), SIGINT);
+        (void)m_program->waitForEnd(kEndMs);
+        status = endOfProgram(false);
+    } while (mustWait(status));
     if (status != 0 && status != 130)
         violated(QStringLiteral("resume ended with %1").arg(status));
 }

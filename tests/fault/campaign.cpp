@@ -20,6 +20,8 @@ constexpr int kRepeats = 4;
 constexpr int kStrikesOfRun = 8;
 constexpr int kWholeRunMs = 120000;
 constexpr int kAgentMs = 20000;
+/// From a strike until no host is held any more: the lease of 10 s, after what was stopped goes on.
+constexpr int kLeaseMs = 30000;
 
 QJsonObject axis(const char* knob, const char* side, const QJsonArray& values) {
     return {{QStringLiteral("knob"), QLatin1String(knob)},
@@ -119,7 +121,8 @@ void Campaign::strikeOnce() {
     startProgram();
     if (!reachMoment(blow.strike, striker)) {
         (void)m_program->hasEnded(kWholeRunMs);
-        verifyEnd(endOfProgram(false));
+        if (const int status = endOfProgram(false); !mustWait(status))
+            verifyEnd(status);
         return;
     }
     blow.knobsSet = !notBack(blow.strike.host).isEmpty();
@@ -140,6 +143,17 @@ void Campaign::strikeOnce() {
                             : "back at the end",
                 qPrintable(blow.strike.text()), blow.knobsSet ? "" : " (no knob was set)");
     std::fflush(stdout);
+}
+
+/// Where contact was lost without a word, the host is held until the lease is over: whoever starts
+/// anew before is told so, and waits.
+bool Campaign::mustWait(int status) {
+    if (status != 3 || !m_struck.isValid() || m_struck.elapsed() > kLeaseMs ||
+        !m_program->errorText().contains("in use by"))
+        return false;
+    ++m_waits;
+    QThread::msleep(1000);
+    return true;
 }
 
 /// Of a program that nothing has hit.
@@ -175,9 +189,13 @@ void Campaign::verifyFinished(qint64 run) {
 void Campaign::finishRun() {
     if (m_run == 0)
         return;
-    startProgram();
-    (void)m_program->hasEnded(kWholeRunMs);
-    verifyEnd(endOfProgram(false));
+    int status = 0;
+    do {
+        startProgram();
+        (void)m_program->hasEnded(kWholeRunMs);
+        status = endOfProgram(false);
+    } while (mustWait(status));
+    verifyEnd(status);
     m_strikesOfRun = 0;
 }
 
@@ -202,10 +220,10 @@ void Campaign::summarize() const {
             count([](const Blow& blow) { return blow.byPerson; }),
             times.isEmpty() ? "-" : qPrintable(QString::number(median(times) / 1000, 'f', 2)));
     }
-    std::printf("\n%lld kills, %d runs finished, %lld samples reported and found again, %lld "
-                "violations\n",
+    std::printf("\n%lld kills, %d runs finished, %lld samples reported and found again, %d "
+                "times told to wait for a lease, %lld violations\n",
                 static_cast<long long>(m_blows.size()), m_runsFinished,
-                static_cast<long long>(m_ledger ? m_ledger->samples() : 0),
+                static_cast<long long>(m_ledger ? m_ledger->samples() : 0), m_waits,
                 static_cast<long long>(m_violations.size()));
     for (const QString& violation : m_violations)
         std::printf("VIOLATION: %s\n", qPrintable(violation));

@@ -41,6 +41,7 @@ private:
     void finishRun();
     void verifyFinished(qint64 run);
     void verifyEnd(int status);
+    [[nodiscard]] bool mustWait(int status);
     void startProgram();
     void summarize() const;
 
@@ -77,6 +78,7 @@ private:
     qint64 m_run = 0; ///< the unfinished run; 0: there is none
     int m_strikesOfRun = 0;
     int m_runsFinished = 0;
+    int m_waits = 0; ///< programs refused because a dead run's guardian had the host still
     qint64 m_lastFinished = 0;
     QElapsedTimer m_struck;
     QDateTime m_struckAt;
