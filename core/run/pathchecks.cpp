@@ -173,12 +173,6 @@ Result<bool> PacketSizes::comeBack(int instance, qint64 payload) {
 
     HostSession& server = m_hosts.end(instance, Side::Receiver);
     HostSession& client = m_hosts.end(instance, Side::Sender);
-    const auto cancel = [&] {
-        auto one = agentcalls::cancelTraffic(client);
-        auto other = agentcalls::cancelTraffic(server);
-        (void)one.get();
-        (void)other.get();
-    };
     const auto listening = agentcalls::prepareTraffic(server, params).get();
     if (!listening)
         return tl::unexpected<Error>(listening.error());
@@ -186,7 +180,7 @@ Result<bool> PacketSizes::comeBack(int instance, qint64 payload) {
     params.port = listening->port;
     std::swap(params.address, params.peer_address);
     if (const auto connected = agentcalls::prepareTraffic(client, params).get(); !connected) {
-        cancel();
+        cancelTraffic(m_hosts);
         return tl::unexpected<Error>(connected.error());
     }
     auto serving = agentcalls::startTraffic(server);
@@ -195,7 +189,7 @@ Result<bool> PacketSizes::comeBack(int instance, qint64 payload) {
     (void)asking.get();
     const auto result = agentcalls::trafficResult(client, params.config.seconds).get();
     const auto other = agentcalls::trafficResult(server, params.config.seconds).get();
-    cancel();
+    cancelTraffic(m_hosts);
     if (!result) {
         // Without one answer there is no start of the measured time either.
         if (result.error().code == Error::Code::Traffic)
