@@ -36,7 +36,9 @@ private slots:
             kinds << step.kind;
             QVERIFY2(step.state == State::Ok, qPrintable(step.text));
             QVERIFY(!step.text.isEmpty() && !stepTitle(step.kind).isEmpty());
-            QVERIFY2(step.took.count() > 0 && step.took < 5s, qPrintable(stepTitle(step.kind)));
+            // Rights reads what Hello brought: it may take less than the microsecond counted here.
+            QVERIFY2((step.took.count() > 0 || step.kind == Kind::Rights) && step.took < 5s,
+                     qPrintable(stepTitle(step.kind)));
             QCOMPARE(step.host, QStringLiteral("host1"));
         }
         QCOMPARE(kinds,
