@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "agents/agent/engine/flows.h"
 
-#include "agents/agent/engine/watermark.h"
-#include "agents/agent/engine/ways.h"
+#include "agents/agent/engine/transfer.h"
 #include "agents/agent/error.h"
 
 #include <sys/socket.h>
@@ -18,67 +17,18 @@ namespace {
 /// A smaller buffer makes the receiver, not the path, the limit.
 constexpr std::int64_t kMinStreamReceive = 256 << 10;
 
-/// The conductor ends this by shutting down the sending side, which also wakes a send() that waits
-/// for room: it returns what it had taken.
 void sendData(Stream& stream, Course& course, const Setup& setup, const std::vector<char>& buffer,
               std::size_t index) {
-    SendWay way(stream.socket.get(), setup.config, buffer);
-    const std::uint64_t limit = setup.share(setup.config.limit_bytes, index);
-    std::uint64_t measured = 0;
-    if (setup.warmup().count() == 0)
-        stream.begin = stream.mark();
-    for (;;) {
-        std::size_t bytes = buffer.size();
-        if (limit > 0 && limit - measured < bytes)
-            bytes = static_cast<std::size_t>(limit - measured);
-        const ssize_t sent = way.give(bytes);
-        if (sent < 0) {
-            if (errno == EINTR)
-                continue;
-            if (errno == EPIPE && course.stopping())
-                break;
-            failTransfer("sending to", setup.peerText, errno);
-        }
-        stream.counters.sent(static_cast<std::uint64_t>(sent));
-        if (!stream.begin) {
-            markBegin(stream, course);
-        } else if (limit > 0 && (measured += static_cast<std::uint64_t>(sent)) >= limit) {
-            ::shutdown(stream.socket.get(), SHUT_WR);
-            break;
-        }
+    Sender sender(stream, course, setup, buffer, index);
+    while (sender.step()) {
     }
-    stream.end = stream.mark();
 }
 
-/// Without warm-up the clock starts when the first byte is there to be read and all bytes count;
-/// after a warm-up it starts with the first bytes that come then, which it leaves out: they were
-/// on their way before.
 void receiveData(Stream& stream, Course& course, const Setup& setup, std::vector<char>& buffer) {
-    ReceiveWay way(stream.socket.get(), setup.config);
-    Watermark mark(stream.socket.get(), setup.config);
+    Receiver receiver(stream, course, setup, buffer);
     awaitFirstByte(stream.socket.get());
-    course.begin();
-    if (setup.warmup().count() == 0)
-        stream.begin = stream.mark();
-    for (;;) {
-        const ssize_t got = way.take(buffer.data(), buffer.size());
-        if (got == 0)
-            break;
-        if (got < 0) {
-            if (errno == EINTR)
-                continue;
-            failTransfer("receiving from", setup.peerText, errno);
-        }
-        stream.counters.received(static_cast<std::uint64_t>(got));
-        mark.took(static_cast<std::size_t>(got));
-        if (stream.begin)
-            stream.receiveSizes.add(static_cast<std::uint64_t>(got));
-        else
-            markBegin(stream, course);
+    while (receiver.step(true)) {
     }
-    if (course.aborted())
-        failAborted();
-    stream.end = stream.mark();
 }
 
 } // namespace

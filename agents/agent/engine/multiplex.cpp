@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Several streams of a tcp_stream or tcp_rr in one thread, by epoll.
 #include "agents/agent/engine/asker.h"
-#include "agents/agent/engine/watermark.h"
+#include "agents/agent/engine/transfer.h"
 #include "agents/agent/error.h"
 
 #include <sys/epoll.h>
@@ -38,83 +38,26 @@ protected:
 class SendFlow : public Flow {
 public:
     SendFlow(Stream& stream, Course& course, const Setup& setup, std::size_t index)
-        : Flow(stream), m_course(course), m_setup(setup), m_buffers(makeBuffers(setup, true)),
-          m_way(stream.socket.get(), setup.config, m_buffers.send),
-          m_limit(setup.share(setup.config.limit_bytes, index)) {
-        if (setup.warmup().count() == 0)
-            stream.begin = stream.mark();
-    }
-    bool step() override {
-        std::size_t bytes = m_buffers.send.size();
-        if (m_limit > 0 && m_limit - m_measured < bytes)
-            bytes = static_cast<std::size_t>(m_limit - m_measured);
-        const ssize_t sent = m_way.give(bytes);
-        if (sent < 0) {
-            if (errno == EINTR || wouldBlock(errno))
-                return true;
-            if (errno != EPIPE || !m_course.stopping())
-                failTransfer("sending to", m_setup.peerText, errno);
-            m_stream.end = m_stream.mark();
-            return false;
-        }
-        m_stream.counters.sent(static_cast<std::uint64_t>(sent));
-        if (!m_stream.begin) {
-            markBegin(m_stream, m_course);
-            return true;
-        }
-        m_measured += static_cast<std::uint64_t>(sent);
-        if (m_limit == 0 || m_measured < m_limit)
-            return true;
-        ::shutdown(m_stream.socket.get(), SHUT_WR);
-        m_stream.end = m_stream.mark();
-        return false;
-    }
+        : Flow(stream), m_buffers(makeBuffers(setup, true)),
+          m_sender(stream, course, setup, m_buffers.send, index) {}
+    bool step() override { return m_sender.step(); }
     [[nodiscard]] bool wantsRoom() const override { return true; }
 
 private:
-    Course& m_course;
-    const Setup& m_setup;
     FlowBuffers m_buffers;
-    SendWay m_way;
-    const std::uint64_t m_limit;
-    std::uint64_t m_measured = 0;
+    Sender m_sender;
 };
 
 class ReceiveFlow : public Flow {
 public:
+    /// `buffer` is the thread's.
     ReceiveFlow(Stream& stream, Course& course, const Setup& setup, std::vector<char>& buffer)
-        : Flow(stream), m_course(course), m_setup(setup), m_buffer(buffer),
-          m_way(stream.socket.get(), setup.config), m_mark(stream.socket.get(), setup.config) {}
-    bool step() override {
-        m_course.begin();
-        if (!m_stream.begin && m_setup.warmup().count() == 0)
-            m_stream.begin = m_stream.mark();
-        const ssize_t got = m_way.take(m_buffer.data(), m_buffer.size(), false);
-        if (got == 0) {
-            m_stream.end = m_stream.mark();
-            return false;
-        }
-        if (got < 0) {
-            if (errno != EINTR && !wouldBlock(errno))
-                failTransfer("receiving from", m_setup.peerText, errno);
-            return true;
-        }
-        m_stream.counters.received(static_cast<std::uint64_t>(got));
-        m_mark.took(static_cast<std::size_t>(got));
-        if (m_stream.begin)
-            m_stream.receiveSizes.add(static_cast<std::uint64_t>(got));
-        else
-            markBegin(m_stream, m_course);
-        return true;
-    }
+        : Flow(stream), m_receiver(stream, course, setup, buffer) {}
+    bool step() override { return m_receiver.step(false); }
     [[nodiscard]] bool wantsRoom() const override { return false; }
 
 private:
-    Course& m_course;
-    const Setup& m_setup;
-    std::vector<char>& m_buffer; ///< of the thread
-    ReceiveWay m_way;
-    Watermark m_mark;
+    Receiver m_receiver;
 };
 
 class AskFlow : public Flow {
@@ -143,42 +86,14 @@ private:
 class AnswerFlow : public Flow {
 public:
     AnswerFlow(Stream& stream, Course& course, const Setup& setup)
-        : Flow(stream), m_course(course), m_setup(setup), m_buffers(makeBuffers(setup, false)),
-          m_request(m_buffers.receive), m_response(m_buffers.send),
-          m_way(stream.socket.get(), setup.config) {}
-    bool step() override {
-        m_course.begin();
-        if (!m_stream.begin && m_setup.warmup().count() == 0)
-            m_stream.begin = m_stream.mark();
-        for (;;) {
-            if (!m_owes) {
-                const auto got = m_request.receive(m_stream, m_way, false, m_setup.peerText);
-                if (got == Message::Received::kNotYet)
-                    return true;
-                if (got == Message::Received::kEnd)
-                    break;
-            }
-            m_owes = !m_response.send(m_stream, MSG_DONTWAIT, m_setup.peerText);
-            if (m_owes)
-                return true;
-            m_stream.counters.transaction();
-            markBegin(m_stream, m_course);
-        }
-        if (m_request.begun())
-            failEarlyEnd(m_setup.peerText);
-        m_stream.end = m_stream.mark();
-        return false;
-    }
-    [[nodiscard]] bool wantsRoom() const override { return m_owes; }
+        : Flow(stream), m_buffers(makeBuffers(setup, false)),
+          m_answerer(stream, course, setup, m_buffers) {}
+    bool step() override { return m_answerer.step(false); }
+    [[nodiscard]] bool wantsRoom() const override { return m_answerer.owes(); }
 
 private:
-    Course& m_course;
-    const Setup& m_setup;
     FlowBuffers m_buffers;
-    Message m_request;
-    Message m_response;
-    ReceiveWay m_way;
-    bool m_owes = false; ///< a response that is not whole in the socket
+    Answerer m_answerer;
 };
 
 class Loop {
