@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "agents/agent/engine/calls.h"
 #include "agents/agent/engine/flows.h"
 #include "agents/agent/engine/ways.h"
 
@@ -23,8 +24,8 @@ public:
     /// True: sent whole. False: the socket has no room (only with MSG_DONTWAIT).
     bool send(Stream& stream, int flags, const std::string& peer) {
         while (m_moved < m_buffer.size()) {
-            const ssize_t n = ::send(stream.socket.get(), m_buffer.data() + m_moved,
-                                     m_buffer.size() - m_moved, flags | MSG_NOSIGNAL);
+            const ssize_t n = sendBytes(stream.socket.get(), m_buffer.data() + m_moved,
+                                        m_buffer.size() - m_moved, flags | MSG_NOSIGNAL);
             if (n >= 0) {
                 stream.counters.sent(static_cast<std::uint64_t>(n));
                 m_moved += static_cast<std::size_t>(n);

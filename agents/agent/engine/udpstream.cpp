@@ -56,7 +56,7 @@ public:
             DatagramHeader{number + i, measured, now}.write(at(i));
         if (!m_gso)
             return ::sendmmsg(m_socket, m_messages.data(), static_cast<unsigned>(count), 0);
-        const ssize_t sent = ::send(m_socket, m_bytes.data(), count * m_size, 0);
+        const ssize_t sent = sendBytes(m_socket, m_bytes.data(), count * m_size, 0);
         return sent < 0 ? -1 : static_cast<int>(count);
     }
 

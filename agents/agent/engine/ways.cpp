@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "agents/agent/engine/ways.h"
 
+#include "agents/agent/engine/calls.h"
 #include "agents/agent/engine/socketoptions.h"
 #include "agents/agent/error.h"
 
@@ -81,13 +82,13 @@ ssize_t SendWay::give(std::size_t bytes) {
     case Kind::kSend:
         break;
     }
-    return ::send(m_socket, m_buffer.data(), bytes, MSG_NOSIGNAL);
+    return sendBytes(m_socket, m_buffer.data(), bytes, MSG_NOSIGNAL);
 }
 
 ssize_t SendWay::giveZeroCopy(std::size_t bytes) {
     // The kernel may still be reading the buffer of an earlier call, which does no harm: it is
     // never written again.
-    const ssize_t sent = ::send(m_socket, m_buffer.data(), bytes, MSG_NOSIGNAL | MSG_ZEROCOPY);
+    const ssize_t sent = sendBytes(m_socket, m_buffer.data(), bytes, MSG_NOSIGNAL | MSG_ZEROCOPY);
     if (sent > 0 && ++m_unreaped >= kMaxUnreaped)
         reapCompletions();
     if (sent < 0 && errno == ENOBUFS) {
@@ -144,7 +145,7 @@ ReceiveWay::ReceiveWay(int socket, const protocol::TrafficConfig& config)
 }
 
 ssize_t ReceiveWay::plainRecv(char* data, std::size_t bytes, bool wait) const {
-    return ::recv(m_socket, data, bytes, wait ? 0 : MSG_DONTWAIT);
+    return receiveBytes(m_socket, data, bytes, wait ? 0 : MSG_DONTWAIT);
 }
 
 ssize_t ReceiveWay::takeOther(char* data, std::size_t bytes, bool wait) {
@@ -166,8 +167,9 @@ ssize_t ReceiveWay::takeOther(char* data, std::size_t bytes, bool wait) {
 
 ssize_t ReceiveWay::takeOnce(char* data, std::size_t bytes, bool wait) {
     if (m_kind != Kind::kSplice)
-        return ::recv(m_socket, data, bytes,
-                      (wait ? 0 : MSG_DONTWAIT) | (m_kind == Kind::kTruncate ? MSG_TRUNC : 0));
+        return receiveBytes(m_socket, data, bytes,
+                            (wait ? 0 : MSG_DONTWAIT) |
+                                (m_kind == Kind::kTruncate ? MSG_TRUNC : 0));
     const ssize_t got = ::splice(m_socket, nullptr, m_pipe.write.get(), nullptr, bytes,
                                  SPLICE_F_MOVE | (wait ? 0U : SPLICE_F_NONBLOCK));
     for (ssize_t left = got; left > 0;) {
