@@ -32,11 +32,11 @@ KNOBSCOPE_WIRE_FORM(KnobOutcome, name, interface, original, requested, accepted,
                     note)
 KNOBSCOPE_WIRE_FORM(TrafficConfig, kind, direction, seconds, warmup_seconds, interval_seconds,
                     limit_bytes, limit_transactions, streams, threads, message_size, receive_size,
-                    request_size, response_size, burst, pace, rate, close, timeout_seconds, window,
-                    send_window, receive_window, mss, nodelay, cork, quickack, congestion_control,
-                    tos, ttl, priority, pacing_rate, notsent_lowat, rcvlowat, busy_poll, spin,
-                    send_method, receive_method, udp_gso, udp_gro, cpu, numa_node, realtime,
-                    bind_interface, local_ports)
+                    request_size, response_size, burst, pace, rate, close, timeout_seconds,
+                    latency_histogram, window, send_window, receive_window, mss, nodelay, cork,
+                    quickack, congestion_control, tos, ttl, priority, pacing_rate, notsent_lowat,
+                    rcvlowat, busy_poll, spin, send_method, receive_method, udp_gso, udp_gro, cpu,
+                    numa_node, realtime, bind_interface, local_ports)
 KNOBSCOPE_WIRE_FORM(PrepareParams, role, token, address, peer_address, port, config)
 KNOBSCOPE_WIRE_FORM(PrepareResult, port)
 KNOBSCOPE_WIRE_FORM(Interval, time_s, bytes_sent, bytes_received, transactions, snd_cwnd, rtt_us,

@@ -219,15 +219,20 @@ struct TrafficConfig {
     std::int64_t limit_transactions = 0; ///< *_rr, *_crr: likewise
     int streams = 1;                     ///< connections, one thread each
     int threads = 0;                     ///< tcp_stream, tcp_rr: share the connections; 0: one each
-    std::int64_t message_size = 65536;   ///< bytes a send call; of a datagram
-    std::int64_t receive_size = 0;       ///< bytes a receive call of a stream; 0: chosen
-    std::int64_t request_size = 1;       ///< *_rr, *_crr
-    std::int64_t response_size = 1;      ///< *_rr, *_crr
-    int burst = 1;                       ///< *_rr: transactions in flight
+    /// Bytes a send call; of a datagram. A little less than two GSO packets hold (each at most
+    /// 65535 bytes of whole segments): of 64K or 128K a rest of some hundred bytes would be left,
+    /// which goes as a packet of its own wherever the queue is empty.
+    std::int64_t message_size = 120 << 10;
+    std::int64_t receive_size = 0;  ///< bytes a receive call of a stream; 0: chosen
+    std::int64_t request_size = 1;  ///< *_rr, *_crr
+    std::int64_t response_size = 1; ///< *_rr, *_crr
+    int burst = 1;                  ///< *_rr: transactions in flight
     double pace = 0; ///< *_rr: transactions a second of one connection; 0: as fast as they go
     double rate = 0; ///< udp_stream: payload bits a second of one stream; 0: as fast as it goes
     std::string close = "server"; ///< tcp_crr: who closes first: server, client, or reset (client)
     double timeout_seconds = 0.5; ///< udp_rr: then a transaction counts as lost
+    /// *_rr, *_crr: what each transaction took is taken down; false to measure what that costs.
+    bool latency_histogram = true;
 
     std::optional<std::int64_t> window;         ///< SO_SNDBUF and SO_RCVBUF; absent: autotuned
     std::optional<std::int64_t> send_window;    ///< SO_SNDBUF only

@@ -10,10 +10,13 @@ import json
 import re
 import shutil
 import subprocess
-import sys
 import time
 
 DATAGRAM = 1472
+
+
+class PeerError(Exception):
+    """A tool gave no result, for instance as another program had taken its port."""
 
 
 class Server:
@@ -41,7 +44,7 @@ def ask(path, command, pattern):
         if client.returncode == 0 and found:
             return found
         time.sleep(0.1)
-    sys.exit(f"{command[0]}: {said.strip()}")
+    raise PeerError(f"{command[0]}: {said.strip()}")
 
 
 def iperf3(path, options, udp, streams):

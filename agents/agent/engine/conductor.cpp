@@ -55,7 +55,7 @@ Conductor::Conductor(const Setup& setup, std::span<Stream> streams, Course& cour
     : m_setup(setup), m_streams(streams), m_course(course), m_cancelled(cancelled) {
     for (std::size_t i = 0; i < streams.size(); ++i) {
         streams[i].sends = setup.sends(i);
-        if (setup.transactions() && streams[i].sends)
+        if (setup.transactions() && setup.config.latency_histogram && streams[i].sends)
             streams[i].latency = std::make_unique<protocol::Histogram>();
         if (setup.kind == TestKind::kUdpStream && !streams[i].sends)
             streams[i].tracker = std::make_unique<DatagramTracker>();

@@ -90,15 +90,16 @@ struct Stream {
     bool sends = false; ///< this end sends the data or the requests, and ends the stream
     Counters counters;
     BufferSizes initialBuffers;
-    ReceiveSizes receiveSizes;                    ///< of the measured time
-    std::unique_ptr<protocol::Histogram> latency; ///< of the end that asks, measured time
-    std::unique_ptr<DatagramTracker> tracker;     ///< of the receiver of a udp_stream
-    std::uint64_t lost = 0;                       ///< udp_rr, of the end that asks, measured time
-    int peerPort = 0;                             ///< tcp_crr, of the client
-    std::atomic<std::uint64_t> expected{0};       ///< datagrams that the other end has sent
-    int strangers = 0;                            ///< tcp_crr: connections without the token
-    std::optional<SocketState> state;             ///< tcp_crr: of the last connection
-    std::optional<Mark> begin;                    ///< of the measured time
+    ReceiveSizes receiveSizes; ///< of the measured time
+    std::unique_ptr<protocol::Histogram>
+        latency;                              ///< of the end that asks, measured time; may be off
+    std::unique_ptr<DatagramTracker> tracker; ///< of the receiver of a udp_stream
+    std::uint64_t lost = 0;                   ///< udp_rr, of the end that asks, measured time
+    int peerPort = 0;                         ///< tcp_crr, of the client
+    std::atomic<std::uint64_t> expected{0};   ///< datagrams that the other end has sent
+    int strangers = 0;                        ///< tcp_crr: connections without the token
+    std::optional<SocketState> state;         ///< tcp_crr: of the last connection
+    std::optional<Mark> begin;                ///< of the measured time
     std::optional<Mark> end;
     std::string failure; ///< empty: none
     std::atomic<bool> done{false};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // tcp_crr: a connection for each transaction.
+#include "agents/agent/engine/calls.h"
 #include "agents/agent/engine/connections.h"
 #include "agents/agent/engine/flows.h"
 #include "agents/agent/engine/pacer.h"
@@ -64,7 +65,7 @@ public:
     Got read(std::size_t least, Waiting waiting, int flags = 0) {
         while (m_have < least) {
             const ssize_t n =
-                ::recv(m_socket, m_buffer.data() + m_have, m_buffer.size() - m_have, flags);
+                receiveBytes(m_socket, m_buffer.data() + m_have, m_buffer.size() - m_have, flags);
             if (n > 0)
                 take(static_cast<std::size_t>(n));
             else if (n == 0 || errno == ECONNRESET)
@@ -113,7 +114,7 @@ bool sendAll(int socket, const char* bytes, std::size_t size, const Course& cour
              const std::string& peer) {
     Waiting waiting(course);
     for (std::size_t sent = 0; sent < size;) {
-        const ssize_t n = ::send(socket, bytes + sent, size - sent, MSG_NOSIGNAL);
+        const ssize_t n = sendBytes(socket, bytes + sent, size - sent, MSG_NOSIGNAL);
         if (n >= 0)
             sent += static_cast<std::size_t>(n);
         else if (errno == ECONNRESET || errno == EPIPE)
@@ -247,7 +248,8 @@ void makeConnections(Stream& stream, Course& course, const Setup& setup, FlowBuf
         now = Clock::now();
         stream.counters.transaction();
         if (stream.begin) {
-            stream.latency->record(nanoseconds(now) - nanoseconds(due));
+            if (stream.latency)
+                stream.latency->record(nanoseconds(now) - nanoseconds(due));
             ++made;
         } else {
             markBegin(stream, course);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "agents/agent/engine/asker.h"
-
-#include "agents/agent/error.h"
+#include "agents/agent/engine/transfer.h"
 
 namespace knobscope::agent {
 
@@ -50,10 +49,10 @@ bool Asker::takeResponse(bool wait) {
         ++m_most;
     m_now = Clock::now();
     const TimePoint due = m_due.pop();
-    if (m_stream.begin)
-        m_stream.latency->record(nanoseconds(m_now) - nanoseconds(due));
-    else
+    if (!m_stream.begin)
         markBegin(m_stream, m_course);
+    else if (m_stream.latency)
+        m_stream.latency->record(nanoseconds(m_now) - nanoseconds(due));
     return true;
 }
 
@@ -109,24 +108,10 @@ void sendRequests(Stream& stream, Course& course, const Setup& setup, FlowBuffer
 }
 
 void answerRequests(Stream& stream, Course& course, const Setup& setup, FlowBuffers& buffers) {
-    Message request(buffers.receive);
-    Message response(buffers.send);
-    ReceiveWay way(stream.socket.get(), setup.config);
+    Answerer answerer(stream, course, setup, buffers);
     awaitFirstByte(stream.socket.get());
-    course.begin();
-    if (setup.warmup().count() == 0)
-        stream.begin = stream.mark();
-    // Both calls wait, so neither says "not yet".
-    while (request.receive(stream, way, true, setup.peerText) == Message::Received::kWhole) {
-        response.send(stream, 0, setup.peerText);
-        stream.counters.transaction();
-        markBegin(stream, course);
+    while (answerer.step(true)) {
     }
-    if (course.aborted())
-        failAborted();
-    if (request.begun())
-        failEarlyEnd(setup.peerText);
-    stream.end = stream.mark();
 }
 
 } // namespace knobscope::agent

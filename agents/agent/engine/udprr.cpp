@@ -86,7 +86,7 @@ private:
             }
             m_number.write(m_sent, m_buffers.send.data());
             const ssize_t n =
-                ::send(m_stream.socket.get(), m_buffers.send.data(), m_buffers.send.size(), 0);
+                sendBytes(m_stream.socket.get(), m_buffers.send.data(), m_buffers.send.size(), 0);
             if (n < 0 && errno != EINTR && errno != ENOBUFS && !wouldBlock(errno))
                 failTransfer("sending to", m_setup.peerText, errno);
             if (n < 0)
@@ -129,7 +129,8 @@ private:
             ++m_most;
         if (m_stream.begin) {
             m_stream.receiveSizes.add(bytes);
-            m_stream.latency->record(nanoseconds(m_now) - nanoseconds(asked));
+            if (m_stream.latency)
+                m_stream.latency->record(nanoseconds(m_now) - nanoseconds(asked));
             ++m_done;
         } else {
             markBegin(m_stream, m_course);
@@ -196,7 +197,7 @@ void answerDatagramRequests(Stream& stream, Course& course, const Setup& setup,
         }
         stream.counters.received(static_cast<std::uint64_t>(n));
         number.copy(buffers.receive.data(), buffers.send.data());
-        const ssize_t sent = ::send(socket, buffers.send.data(), buffers.send.size(), 0);
+        const ssize_t sent = sendBytes(socket, buffers.send.data(), buffers.send.size(), 0);
         if (sent < 0 && errno != EINTR && errno != ENOBUFS && !wouldBlock(errno))
             failTransfer("sending to", setup.peerText, errno);
         if (sent > 0)
