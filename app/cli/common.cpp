@@ -2,6 +2,7 @@
 #include "app/cli/commands.h"
 
 #include "app/figure/curvefigure.h"
+#include "core/host/savedhosts.h"
 #include "core/host/ttysecrets.h"
 #include "core/model/metrics.h"
 #include "core/report/csvexport.h"
@@ -17,6 +18,7 @@ HostOptions hostOptions(const Arguments& arguments) {
     HostOptions options;
     options.run = QStringLiteral("knobscope-cli");
     options.sshConfig = arguments.sshConfig;
+    options.savedHosts = defaultSavedHostsPath();
     options.acceptNewHostKeys = arguments.acceptNewKeys;
     options.sudo = arguments.sudo ? SudoMode::Password : SudoMode::Auto;
     options.secrets = std::make_shared<SecretMemory>(std::make_shared<TtySecrets>());

@@ -4,8 +4,8 @@
 #include "app/cli/jsondocuments.h"
 #include "app/cli/runreporter.h"
 #include "app/cli/texttable.h"
-#include "core/run/agentcalls.h"
 #include "core/run/preflight.h"
+#include "core/run/recovery.h"
 
 namespace knobscope::cli {
 
@@ -20,42 +20,22 @@ HostSpec hostNamed(const QString& name) {
     return host;
 }
 
-/// What a dead agent had left, as the new one reports it when it starts.
-void printUndone(Console& console, const QString& host,
-                 const std::vector<protocol::UndoReport>& undone) {
-    for (const protocol::UndoReport& undo : undone) {
-        if (undo.restored)
-            console.print(QStringLiteral("%1: %2 is back to %3")
-                              .arg(host, QString::fromStdString(undo.name),
-                                   QString::fromStdString(undo.original)));
-    }
-    if (undone.empty())
-        console.print(QStringLiteral("%1: nothing was left to put back").arg(host));
-}
-
-int reportRecovered(const Arguments& arguments, Console& console, HostSession& host) {
-    const auto& undone = host.hello().recovered;
-    QStringList errors;
-    for (const protocol::UndoReport& undo : undone) {
-        if (!undo.restored)
-            errors.append(undoFailureText(host.label(), undo));
-    }
-    // Knobs of a run that lives are not left over; they are not back either.
-    const auto free = agentcalls::claim(host, false).get();
-    int status =
-        static_cast<int>(errors.isEmpty() ? ExitStatus::AllWell : ExitStatus::KnobNotRestored);
-    if (!free) {
-        if (errors.isEmpty())
-            status = static_cast<int>(ExitStatus::HostUnusable);
-        errors.append(QStringLiteral("%1: %2").arg(host.label(), free.error().text()));
-    }
+/// What a dead agent had left, as the new one tells when it starts.
+int reportRecovered(const Arguments& arguments, Console& console, const Recovery& recovery) {
+    const int status = static_cast<int>(recovery.status());
+    const std::optional<Error>& why = recovery.error ? recovery.error : recovery.inUse;
+    // Named first, as checks name theirs: the text may be about what is on the way to the host.
+    const QString named = arguments.hosts.first() + QStringLiteral(": ");
     if (arguments.json)
-        console.print(recoveredJson(arguments.hosts.first(), status,
-                                    free ? QString() : free.error().text(), undone));
-    else if (free || !undone.empty())
-        printUndone(console, host.label(), undone);
-    for (const QString& error : errors)
-        console.error(error);
+        console.print(recoveredJson(arguments.hosts.first(), status, why ? why->text() : QString(),
+                                    recovery.undone));
+    else
+        for (const QString& line : recoveryLines(recovery))
+            console.print(named + line);
+    for (const QString& line : recovery.notRestored)
+        console.error(line);
+    if (why)
+        console.error(named + why->text());
     return status;
 }
 
@@ -93,23 +73,16 @@ int checkHosts(const Arguments& arguments, Console& console) {
 
 int recoverHosts(const Arguments& arguments, Console& console) {
     CancelToken cancel;
-    Result<std::unique_ptr<HostSession>> session = fail(Error::Code::Cancelled, {});
+    Recovery recovery;
     (void)runInBackground(
         console,
         [&] {
-            session = HostSession::open(hostNamed(arguments.hosts.first()), hostOptions(arguments),
-                                        cancel);
+            recovery =
+                recoverHost(hostNamed(arguments.hosts.first()), hostOptions(arguments), cancel);
             return 0;
         },
         [&] { cancel.cancel(); });
-    if (session)
-        return reportRecovered(arguments, console, **session);
-    const Error& error = session.error();
-    if (arguments.json)
-        console.print(recoveredJson(arguments.hosts.first(), statusOf(error), error.text(), {}));
-    // Named first, as checks name theirs: the text may be about what is on the way to the host.
-    console.error(arguments.hosts.first() + QStringLiteral(": ") + error.text());
-    return statusOf(error);
+    return reportRecovered(arguments, console, recovery);
 }
 
 } // namespace knobscope::cli

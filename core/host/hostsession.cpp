@@ -5,6 +5,7 @@
 #include "core/host/approach.h"
 #include "core/host/bootstrap.h"
 #include "core/host/pipetransport.h"
+#include "core/host/savedhosts.h"
 #include "core/host/sigpipeguard.h"
 #include "core/host/sshconnect.h"
 
@@ -26,9 +27,16 @@ Result<std::unique_ptr<Transport>> startLocal() {
     return std::unique_ptr<Transport>(std::move(*pipe));
 }
 
-Result<std::unique_ptr<Transport>> startRemote(const HostSpec& host, Approach& approach) {
-    approach.steps.start(HostStep::Kind::Resolve, host.label());
-    const auto target = SshTarget::parse(host.ssh);
+/// Where ssh is to go: to the saved host of that name, or where the name itself says.
+Result<SshTarget> targetOf(const HostSpec& host, const std::optional<SavedHost>& saved) {
+    if (!saved)
+        return SshTarget::parse(host.ssh);
+    return SshTarget{saved->ssh, saved->user, saved->port, saved->key, saved->jump};
+}
+
+Result<std::unique_ptr<Transport>>
+startRemote(const HostSpec& host, const std::optional<SavedHost>& saved, Approach& approach) {
+    const auto target = targetOf(host, saved);
     if (!target)
         return tl::unexpected<Error>(target.error());
     const auto agents = findAgents();
@@ -47,9 +55,10 @@ Result<std::unique_ptr<Transport>> startRemote(const HostSpec& host, Approach& a
                             Patience(host.label(), options.connectTimeout, approach.cancel));
 }
 
-Result<std::unique_ptr<HostSession>> openSession(const HostSpec& host, Approach& approach) {
+Result<std::unique_ptr<HostSession>>
+openSession(const HostSpec& host, const std::optional<SavedHost>& saved, Approach& approach) {
     HostSteps& steps = approach.steps;
-    auto transport = host.local ? startLocal() : startRemote(host, approach);
+    auto transport = host.local ? startLocal() : startRemote(host, saved, approach);
     if (!transport)
         return tl::unexpected<Error>(transport.error());
     steps.start(HostStep::Kind::Hello, host.label());
@@ -84,8 +93,22 @@ Result<std::unique_ptr<HostSession>> HostSession::open(const HostSpec& host,
         return fail(Error::Code::Cancelled,
                     QStringLiteral("connecting to %1 was cancelled").arg(host.label()));
     HostSteps unread;
-    Approach approach(options, cancel, steps ? *steps : unread);
-    auto session = openSession(host, approach);
+    HostSteps& told = steps ? *steps : unread;
+    HostOptions own = options;
+    std::optional<SavedHost> saved;
+    if (!host.local) {
+        told.start(HostStep::Kind::Resolve, host.label());
+        const auto found = findSavedHost(options.savedHosts, host.ssh);
+        if (!found) {
+            told.failed(found.error());
+            return tl::unexpected<Error>(found.error());
+        }
+        saved = *found;
+    }
+    if (saved && saved->sudo)
+        own.sudo = *saved->sudo;
+    Approach approach(own, cancel, told);
+    auto session = openSession(host, saved, approach);
     if (!session && session.error().code == Error::Code::Cancelled)
         approach.steps.skipped(QStringLiteral("stopped by the user"));
     else if (!session)

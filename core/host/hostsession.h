@@ -31,6 +31,7 @@ struct HostOptions {
     std::chrono::milliseconds lostAfter{5000}; ///< no answer to pings for this long: contact lost
     std::chrono::seconds lease{10};            ///< the host's own limit; then it restores by itself
     QString sshConfig;                         ///< file for ssh -F; empty: the user's own
+    QString savedHosts; ///< file of saved hosts, whose names come before ssh's; empty: none
     bool acceptNewHostKeys = false; ///< adds unknown keys to known_hosts; changed ones never pass
     SudoMode sudo = SudoMode::None;
     /// Who is asked for passphrases, passwords and about new host keys; none: nobody.

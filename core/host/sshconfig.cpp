@@ -182,6 +182,10 @@ Result<SshConfig> SshConfig::resolve(const SshTarget& target, const QString& fil
         arguments << QStringLiteral("-l") << target.user;
     if (target.port > 0)
         arguments << QStringLiteral("-p") << QString::number(target.port);
+    if (!target.key.isEmpty())
+        arguments << QStringLiteral("-i") << target.key;
+    if (!target.jump.isEmpty())
+        arguments << QStringLiteral("-J") << target.jump;
     arguments << QStringLiteral("--") << target.host;
     QProcess ssh;
     ssh.setStandardInputFile(QProcess::nullDevice());

@@ -12,8 +12,10 @@ namespace knobscope {
 /// What the user typed for a host.
 struct SshTarget {
     QString host;
-    QString user; ///< empty: as configured
-    int port = 0; ///< 0: as configured
+    QString user;      ///< empty: as configured
+    int port = 0;      ///< 0: as configured
+    QString key = {};  ///< file of a private key, tried before the configured ones
+    QString jump = {}; ///< jump hosts, in place of the configured ones; both come from no text
 
     /// "host1", "user@host1" or "ssh://user@host1:2222". BadInput for anything else, above all for
     /// names that ssh would take for an option.

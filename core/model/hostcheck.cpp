@@ -67,17 +67,14 @@ Result<void> checkHost(const QString& path, const HostSpec& host) {
     if (host.address.isEmpty())
         return wrong(path + QStringLiteral(".address"),
                      QStringLiteral("missing: the host's own address in the test network."));
-    if (!addressFamily(host.address))
+    if (!isAddress(host.address))
         return wrong(path + QStringLiteral(".address"),
                      QStringLiteral("\"%1\" is no IPv4 or IPv6 address in numbers.")
                          .arg(host.address.left(60)));
     if (host.interface.isEmpty())
         return wrong(path + QStringLiteral(".interface"),
                      QStringLiteral("missing: the interface that has the test address."));
-    // IFNAMSIZ is 16 with the final NUL; the kernel refuses "/" and white space.
-    static const QRegularExpression interfaceName(QStringLiteral("\\A[^\\s/:\\p{C}]{1,15}\\z"));
-    if (!interfaceName.match(host.interface).hasMatch() || host.interface == QLatin1String(".") ||
-        host.interface == QLatin1String(".."))
+    if (!isInterfaceName(host.interface))
         return wrong(
             path + QStringLiteral(".interface"),
             QStringLiteral("\"%1\" is no name of an interface.").arg(host.interface.left(60)));
@@ -183,6 +180,16 @@ Result<void> checkHosts(const Experiment& experiment) {
             return ok;
     }
     return checkFamilies(experiment);
+}
+
+bool isAddress(const QString& text) {
+    return addressFamily(text).has_value();
+}
+
+bool isInterfaceName(const QString& text) {
+    // IFNAMSIZ is 16 with the final NUL; the kernel refuses "/" and white space.
+    static const QRegularExpression name(QStringLiteral("\\A[^\\s/:\\p{C}]{1,15}\\z"));
+    return name.match(text).hasMatch() && text != QLatin1String(".") && text != QLatin1String("..");
 }
 
 } // namespace knobscope

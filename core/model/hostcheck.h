@@ -10,4 +10,9 @@ namespace knobscope {
 /// begins with the path of the entry at fault ("hosts.receiver[1].address: ...").
 [[nodiscard]] Result<void> checkHosts(const Experiment& experiment);
 
+/// An IPv4 or IPv6 address in numbers; a zone ("%eth0") may follow the latter.
+[[nodiscard]] bool isAddress(const QString& text);
+/// A name that the kernel takes for an interface.
+[[nodiscard]] bool isInterfaceName(const QString& text);
+
 } // namespace knobscope

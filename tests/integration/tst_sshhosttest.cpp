@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 // Trying a host in one go: which steps are shown, and where it stops.
 #include "core/host/hosttest.h"
+#include "core/host/savedhosts.h"
 #include "tests/lab/sshlab.h"
 
 #include <QTest>
@@ -118,6 +119,54 @@ private slots:
         QVERIFY2(test.usable(), test.error ? qPrintable(test.error->text()) : "");
         for (const HostStep& step : test.steps)
             QVERIFY2(step.took < 2500ms, qPrintable(stepTitle(step.kind)));
+    }
+
+    /// Everything comes from the saved host: the name is in no configuration.
+    void savedHost_data() {
+        QTest::addColumn<QString>("user");
+        QTest::addColumn<int>("sudo");
+        QTest::addColumn<bool>("jumps");
+        QTest::newRow("root") << QStringLiteral("root") << -1 << false;
+        QTest::newRow("through a jump host") << QStringLiteral("root") << -1 << true;
+        QTest::newRow("sudo") << QStringLiteral("op") << int(SudoMode::Auto) << false;
+        QTest::newRow("never root") << QStringLiteral("op") << int(SudoMode::None) << false;
+    }
+    void savedHost() {
+        QFETCH(QString, user);
+        QFETCH(int, sudo);
+        QFETCH(bool, jumps);
+        LabSshd other(m_lab, 2222, {});
+        m_lab.sh("echo 'op ALL=(ALL) NOPASSWD: ALL' >/etc/sudoers.d/test");
+        SavedHost saved;
+        saved.name = QStringLiteral("dut");
+        saved.ssh = m_lab.lab().host(jumps ? 1 : 0).controlAddress;
+        saved.user = user;
+        saved.port = jumps ? 22 : 2222;
+        saved.key = m_lab.lab().identity();
+        if (jumps)
+            saved.jump = QStringLiteral("root@%1:2222").arg(m_lab.lab().host(0).controlAddress);
+        if (sudo >= 0)
+            saved.sudo = static_cast<SudoMode>(sudo);
+        HostOptions o = m_lab.options("", SshLab::Identity::None);
+        // A jump host has no fields of its own: its key is the configuration's.
+        QByteArray config = readFile(o.sshConfig) + "\nHost *\n StrictHostKeyChecking no\n";
+        if (jumps)
+            config += " IdentityFile " + m_lab.lab().identity().toUtf8() + "\n";
+        QVERIFY(writeFile(o.sshConfig, config));
+        o.savedHosts = m_lab.path(QStringLiteral("hosts.json"));
+        QVERIFY(writeSavedHosts(o.savedHosts, {saved}));
+        const HostTest test = testHost(saved.spec(), o, {});
+        m_lab.sh("rm -f /etc/sudoers.d/test");
+        QVERIFY2(test.usable(), test.error ? qPrintable(test.error->text()) : "");
+        for (const HostStep& step : test.steps) {
+            if (step.kind == Kind::Rights)
+                QCOMPARE(step.state, sudo == int(SudoMode::None) ? State::Skipped : State::Ok);
+            if (step.kind == Kind::Resolve)
+                QVERIFY2(step.text.startsWith(
+                             QStringLiteral("%1@%2:%3").arg(user, saved.ssh).arg(saved.port)),
+                         qPrintable(step.text));
+        }
+        QCOMPARE(test.steps.first().host, QStringLiteral("dut"));
     }
 
     void thisComputer() {
