@@ -3,6 +3,7 @@
 #include "app/gui/looks.h"
 #include "app/gui/mainwindow.h"
 #include "core/host/keychain.h"
+#include "core/host/savedhosts.h"
 #include "db/runrepository.h"
 
 #include <QApplication>
@@ -56,6 +57,7 @@ int showWindow(const QCommandLineParser& parser) {
         QFileInfo(parser.isSet(kDatabase) ? parser.value(kDatabase) : RunRepository::defaultPath())
             .absoluteFilePath();
     context.hosts.sshConfig = parser.value(kSshConfig);
+    context.hosts.savedHosts = defaultSavedHostsPath();
     context.hosts.sudo = SudoMode::Auto;
     const auto keychain = std::make_shared<Keychain>();
     context.hosts.secrets = std::make_shared<SecretMemory>(std::make_shared<KeptSecrets>(

@@ -8,6 +8,7 @@
 #include "app/gui/pages/livepage.h"
 #include "app/gui/pages/runlistpage.h"
 #include "app/gui/pages/runpage.h"
+#include "app/gui/pages/savedhostspage.h"
 #include "app/gui/wizard/experimentwizard.h"
 #include "core/model/experimentfile.h"
 #include "core/model/plural.h"
@@ -35,7 +36,7 @@ MainWindow::MainWindow(const AppContext& context, QWidget* parent)
     : QMainWindow(parent), m_context(context), m_session(context), m_messages(new MessageBar(this)),
       m_pages(new QStackedWidget(this)), m_list(new RunListPage(context, this)),
       m_live(new LivePage(m_session, this)), m_run(new RunPage(context, this)),
-      m_refresh(new QTimer(this)) {
+      m_hosts(new SavedHostsPage(context, this)), m_refresh(new QTimer(this)) {
     setObjectName("mainWindow");
     setWindowIcon(icon("knobscope"));
     resize(fittingSize(this, QSize(1280, 800)));
@@ -43,6 +44,7 @@ MainWindow::MainWindow(const AppContext& context, QWidget* parent)
     m_pages->addWidget(m_list);
     m_pages->addWidget(m_live);
     m_pages->addWidget(m_run);
+    m_pages->addWidget(m_hosts);
     auto* central = new QWidget(this);
     auto* layout = new QVBoxLayout(central);
     layout->setContentsMargins(6, 6, 6, 6);
@@ -74,6 +76,8 @@ void MainWindow::createActions() {
     m_runs = addAction("actionRuns", "list", tr("&Runs"), QKeySequence(Qt::ALT | Qt::Key_1));
     m_current =
         addAction("actionCurrent", "live", tr("&Current run"), QKeySequence(Qt::ALT | Qt::Key_2));
+    m_showHosts =
+        addAction("actionHosts", "hosts", tr("&Hosts"), QKeySequence(Qt::ALT | Qt::Key_3));
     m_stop = addAction("actionStop", "stop", tr("&Stop"), QKeySequence(Qt::CTRL | Qt::Key_Period));
     m_exportFigure = addAction("actionExportFigure", "figure", tr("Export &figure…"),
                                QKeySequence(Qt::CTRL | Qt::Key_E));
@@ -90,6 +94,10 @@ void MainWindow::createActions() {
         m_list->reload();
     });
     connect(m_current, &QAction::triggered, this, [this] { showPage(m_live); });
+    connect(m_showHosts, &QAction::triggered, this, [this] {
+        showPage(m_hosts);
+        m_hosts->reload();
+    });
     connect(m_stop, &QAction::triggered, &m_session, &RunSession::stop);
     connect(m_exportFigure, &QAction::triggered, m_run, &RunPage::exportFigureAs);
     connect(m_exportCsv, &QAction::triggered, m_run, &RunPage::exportCsvTo);
@@ -104,7 +112,7 @@ void MainWindow::createMenus() {
     file->addSeparator();
     file->addAction(m_quit);
     QMenu* run = menuBar()->addMenu(tr("&Run"));
-    run->addActions({m_runs, m_current});
+    run->addActions({m_runs, m_current, m_showHosts});
     run->addSeparator();
     run->addAction(m_stop);
     menuBar()->addMenu(tr("&Help"))->addAction(m_about);
@@ -113,11 +121,12 @@ void MainWindow::createMenus() {
     bar->setObjectName("mainToolBar");
     bar->setMovable(false);
     bar->setToolButtonStyle(Qt::ToolButtonTextBesideIcon);
-    bar->addActions({m_runs, m_current});
+    bar->addActions({m_runs, m_current, m_showHosts});
     bar->addSeparator();
     bar->addActions({m_new, m_openFile});
     m_runs->setCheckable(true);
     m_current->setCheckable(true);
+    m_showHosts->setCheckable(true);
 }
 
 void MainWindow::connectPages() {
@@ -133,6 +142,7 @@ void MainWindow::connectPages() {
     connect(m_list, &RunListPage::openRequested, this, &MainWindow::openRun);
     connect(m_list, &RunListPage::resumeRequested, this, &MainWindow::resume);
     connect(m_list, &RunListPage::deleteRequested, this, &MainWindow::askAndDelete);
+    connect(m_hosts, &SavedHostsPage::failed, this, errorsOf(m_hosts));
     connect(m_run, &RunPage::failed, this,
             [this, errorsOf](const Error& error) { errorsOf(m_pages->currentWidget())(error); });
     connect(m_run, &RunPage::resumeRequested, this, &MainWindow::resume);
@@ -181,6 +191,8 @@ void MainWindow::updateActions() {
     m_current->setEnabled(running || page == m_live);
     m_runs->setChecked(page == m_list);
     m_current->setChecked(page == m_live);
+    m_showHosts->setChecked(page == m_hosts);
+    m_hosts->setBusy(running);
     m_stop->setEnabled(running && !m_session.stopping());
     m_exportFigure->setEnabled(page == m_run && m_run->hasRun());
     m_exportCsv->setEnabled(page == m_run && m_run->hasRun());

@@ -15,6 +15,7 @@ class LivePage;
 class MessageBar;
 class RunListPage;
 class RunPage;
+class SavedHostsPage;
 
 /// Joins the pages: which one is shown, what the menus do. Knows no model and no plot.
 class MainWindow : public QMainWindow {
@@ -59,6 +60,7 @@ private:
     RunListPage* m_list;
     LivePage* m_live;
     RunPage* m_run;
+    SavedHostsPage* m_hosts;
     QString m_measuring; ///< name of the run that is going on
     QTimer* m_refresh;
     bool m_closeWhenDone = false;
@@ -68,6 +70,7 @@ private:
     QAction* m_quit = nullptr;
     QAction* m_runs = nullptr;
     QAction* m_current = nullptr;
+    QAction* m_showHosts = nullptr;
     QAction* m_stop = nullptr;
     QAction* m_exportFigure = nullptr;
     QAction* m_exportCsv = nullptr;

@@ -301,37 +301,6 @@ QStringList remarks(const StoredRun& run) {
     return lines;
 }
 
-Table checkTable(const PreflightReport& report) {
-    Table table;
-    table.header = {tr("Check"), tr("Host"), tr("Found")};
-    for (const Check& check : report.checks) {
-        const char* name = check.state == Check::State::Ok        ? "ok"
-                           : check.state == Check::State::Warning ? "warning"
-                                                                  : "failed";
-        TableCell title = textCell(check.title, check.title);
-        title.icon = icon(name);
-        TableCell detail = textCell(check.detail, check.detail);
-        detail.strong = check.state == Check::State::Failed;
-        table.rows.append({title, textCell(check.host), detail});
-    }
-    return table;
-}
-
-Table changeTable(const PreflightReport& report) {
-    Table table;
-    table.header = {tr("Host"), tr("Knob"), tr("Now, and again at the end"),
-                    tr("Values in the run")};
-    for (const PlannedChange& change : report.changes) {
-        const QString knob = change.interface.isEmpty()
-                                 ? change.knob
-                                 : tr("%1 on %2").arg(change.knob, change.interface);
-        table.rows.append({textCell(change.label), textCell(knob, change.knob),
-                           textCell(change.now.value_or(tr("unknown"))),
-                           textCell(change.values.join(QStringLiteral(", ")))});
-    }
-    return table;
-}
-
 namespace {
 
 /// Of a test knob: what the kernel made of it in the cell's sample before.

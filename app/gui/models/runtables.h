@@ -4,7 +4,6 @@
 #include "app/gui/models/texttablemodel.h"
 #include "core/model/run.h"
 #include "core/report/curves.h"
-#include "core/run/preflight.h"
 
 namespace knobscope {
 
@@ -37,10 +36,6 @@ inline constexpr int kCounterSpread = 3;
 [[nodiscard]] Table environmentTable(const StoredRun& run);
 /// What is worth knowing about the run: its end, flags, failed attempts; one line each.
 [[nodiscard]] QStringList remarks(const StoredRun& run);
-/// One row a check of a preflight.
-[[nodiscard]] Table checkTable(const PreflightReport& report);
-/// One row a host and knob that a run changes: what it is now, and the values of the run.
-[[nodiscard]] Table changeTable(const PreflightReport& report);
 /// Host knobs of a sample, after the test knobs of its cell. What the kernel makes of test knobs
 /// is known when a sample ends: `earlier` has it, from the cell's sample before.
 [[nodiscard]] Table knobTable(const Experiment& experiment, const Cell& cell,

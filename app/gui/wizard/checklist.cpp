@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #include "app/gui/wizard/checklist.h"
 
-#include "app/gui/models/runtables.h"
+#include "app/gui/models/checktables.h"
 
 #include <QHeaderView>
 

@@ -4,10 +4,12 @@
 #include "app/gui/icons.h"
 #include "app/gui/wizard/experimentpage.h"
 
+#include <QCompleter>
 #include <QFormLayout>
 #include <QHBoxLayout>
 #include <QLabel>
 #include <QLineEdit>
+#include <QMenu>
 #include <QPushButton>
 #include <QRadioButton>
 
@@ -22,9 +24,9 @@ const QString kLoopbackInterface = QStringLiteral("lo");
 HostEditor::HostEditor(Side side, const QString& title, QWidget* parent)
     : QGroupBox(title, parent), m_side(side), m_local(new QRadioButton(tr("This computer"), this)),
       m_remote(new QRadioButton(tr("Over SSH:"), this)), m_ssh(new QLineEdit(this)),
-      m_address(new QLineEdit(this)), m_interface(new QLineEdit(this)),
-      m_check(new QPushButton(icon("check"), {}, this)), m_further(new QLabel(this)),
-      m_sshError(makeErrorLabel(qPrintable(named("SshError")), this)),
+      m_choose(new QAction(icon("hosts"), tr("Saved hosts"), this)), m_address(new QLineEdit(this)),
+      m_interface(new QLineEdit(this)), m_check(new QPushButton(icon("check"), {}, this)),
+      m_further(new QLabel(this)), m_sshError(makeErrorLabel(qPrintable(named("SshError")), this)),
       m_addressError(makeErrorLabel(qPrintable(named("AddressError")), this)),
       m_interfaceError(makeErrorLabel(qPrintable(named("InterfaceError")), this)) {
     m_local->setObjectName(named("Local"));
@@ -41,6 +43,8 @@ HostEditor::HostEditor(Side side, const QString& title, QWidget* parent)
     for (QLineEdit* edit : {m_ssh, m_address, m_interface})
         connect(edit, &QLineEdit::textEdited, this, &HostEditor::edited);
     connect(m_ssh, &QLineEdit::textEdited, m_remote, [this] { m_remote->setChecked(true); });
+    connect(m_choose, &QAction::triggered, this,
+            [this] { m_choose->menu()->popup(m_ssh->mapToGlobal(QPoint(0, m_ssh->height()))); });
     connect(m_check, &QPushButton::clicked, this, &HostEditor::checkRequested);
     m_local->setChecked(true);
 }
@@ -51,7 +55,13 @@ QString HostEditor::named(const char* part) const {
 
 void HostEditor::buildForm() {
     m_ssh->setPlaceholderText(tr("host1 or user@host1"));
-    m_ssh->setToolTip(tr("A name that ssh knows: your ssh configuration, keys and agent apply"));
+    m_ssh->setToolTip(
+        tr("A saved host, or a name that ssh knows: your ssh configuration, keys and agent apply"));
+    m_choose->setObjectName(named("Choose"));
+    m_choose->setToolTip(tr("Choose a saved host"));
+    m_choose->setMenu(new QMenu(this));
+    m_choose->setVisible(false);
+    m_ssh->addAction(m_choose, QLineEdit::TrailingPosition);
     m_ssh->setAccessibleName(tr("SSH name of the %1").arg(sideName(m_side)));
     m_address->setPlaceholderText(tr("10.77.0.1"));
     m_address->setToolTip(
@@ -107,6 +117,39 @@ void HostEditor::setFurther(const QList<HostSpec>& hosts) {
     m_further->setText(
         tr("and %1 more: %2").arg(hosts.size()).arg(names.join(QStringLiteral(", "))));
     m_further->setVisible(!hosts.isEmpty());
+}
+
+void HostEditor::setSaved(const QList<SavedHost>& hosts) {
+    QMenu* menu = m_choose->menu();
+    menu->clear();
+    QStringList names;
+    for (const SavedHost& host : hosts) {
+        const QAction* entry =
+            menu->addAction(QStringLiteral("%1\t%2").arg(host.name, host.login()));
+        connect(entry, &QAction::triggered, this, [this, host] { chooseSaved(host); });
+        names << host.name;
+    }
+    m_choose->setVisible(!hosts.isEmpty());
+    auto* completer = new QCompleter(names, m_ssh);
+    connect(completer, qOverload<const QString&>(&QCompleter::activated), this,
+            [this, hosts](const QString& name) {
+                for (const SavedHost& host : hosts) {
+                    if (host.name == name)
+                        chooseSaved(host);
+                }
+            });
+    m_ssh->setCompleter(completer);
+}
+
+/// What is saved of the test network replaces what stands there; what is not, leaves it.
+void HostEditor::chooseSaved(const SavedHost& host) {
+    m_remote->setChecked(true);
+    m_ssh->setText(host.name);
+    if (!host.address.isEmpty())
+        m_address->setText(host.address);
+    if (!host.interface.isEmpty())
+        m_interface->setText(host.interface);
+    emit edited();
 }
 
 HostSpec HostEditor::host() const {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
-#include "core/model/experiment.h"
+#include "core/host/savedhosts.h"
 
 #include <QGroupBox>
 
+class QAction;
 class QLabel;
 class QLineEdit;
 class QPushButton;
@@ -23,6 +24,8 @@ public:
     void setHost(const HostSpec& host);
     [[nodiscard]] HostSpec host() const;
     void setFurther(const QList<HostSpec>& hosts);
+    /// Those that can be chosen by name; one that is chosen brings its test interface and address.
+    void setSaved(const QList<SavedHost>& hosts);
     /// Under the field it is about: "ssh", "address", "interface"; an unknown one is the first.
     void setError(const QString& field, const QString& text);
     /// The button says so; it stays enabled, since the focus may be on it.
@@ -35,12 +38,14 @@ signals:
 private:
     void buildForm();
     void chooseLocal(bool local);
+    void chooseSaved(const SavedHost& host);
     [[nodiscard]] QString named(const char* part) const;
 
     Side m_side;
     QRadioButton* m_local;
     QRadioButton* m_remote;
     QLineEdit* m_ssh;
+    QAction* m_choose;
     QLineEdit* m_address;
     QLineEdit* m_interface;
     QPushButton* m_check;

@@ -67,7 +67,11 @@ HostsPage::HostsPage(const AppContext& context, QWidget* parent)
     layout->addWidget(m_checks, 1);
 
     connect(m_name, &QLineEdit::textEdited, this, &HostsPage::edited);
+    // A file that cannot be read is told of where hosts are kept, and when one is reached.
+    const QList<SavedHost> saved =
+        readSavedHosts(m_context.hosts.savedHosts).value_or(QList<SavedHost>());
     for (HostEditor* editor : {m_sender, m_receiver}) {
+        editor->setSaved(saved);
         connect(editor, &HostEditor::edited, this, [this, editor] {
             forget(editor);
             emit edited();
