@@ -18,6 +18,10 @@ private:
     int m_code;
 };
 
+/// Throw AgentError: kTraffic, kKnob.
+[[noreturn]] void failTraffic(const std::string& message);
+[[noreturn]] void failKnob(const std::string& message);
+
 /// "cannot open /proc/net/snmp: Permission denied", from errno.
 [[nodiscard]] std::string errnoText(const std::string& what, int error);
 

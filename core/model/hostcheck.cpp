@@ -11,7 +11,7 @@ namespace knobscope {
 
 namespace {
 
-tl::unexpected<Error> wrong(const QString& path, const QString& what) {
+tl::unexpected<Error> wrongHost(const QString& path, const QString& what) {
     return fail(Error::Code::BadInput, path + QStringLiteral(": ") + what);
 }
 
@@ -54,28 +54,30 @@ QString normalizedSsh(const QString& ssh) {
 
 Result<void> checkHost(const QString& path, const HostSpec& host) {
     if (host.local == !host.ssh.isEmpty())
-        return wrong(path, QStringLiteral("needs either \"ssh\": \"NAME\" or \"local\": true, %1.")
-                               .arg(host.local ? QStringLiteral("not both")
-                                               : QStringLiteral("and has neither")));
+        return wrongHost(
+            path,
+            QStringLiteral("needs either \"ssh\": \"NAME\" or \"local\": true, %1.")
+                .arg(host.local ? QStringLiteral("not both") : QStringLiteral("and has neither")));
     static const QRegularExpression sshName(
         QStringLiteral("\\A[^-\\s\\p{C}][^\\s\\p{C}]{0,254}\\z"));
     if (!host.local && !sshName.match(host.ssh).hasMatch())
-        return wrong(path + QStringLiteral(".ssh"),
-                     QStringLiteral("\"%1\" is no name for ssh. Write it like host1, user@host1 or "
-                                    "ssh://user@host1:2222.")
-                         .arg(host.ssh.left(60)));
+        return wrongHost(
+            path + QStringLiteral(".ssh"),
+            QStringLiteral("\"%1\" is no name for ssh. Write it like host1, user@host1 or "
+                           "ssh://user@host1:2222.")
+                .arg(host.ssh.left(60)));
     if (host.address.isEmpty())
-        return wrong(path + QStringLiteral(".address"),
-                     QStringLiteral("missing: the host's own address in the test network."));
+        return wrongHost(path + QStringLiteral(".address"),
+                         QStringLiteral("missing: the host's own address in the test network."));
     if (!isAddress(host.address))
-        return wrong(path + QStringLiteral(".address"),
-                     QStringLiteral("\"%1\" is no IPv4 or IPv6 address in numbers.")
-                         .arg(host.address.left(60)));
+        return wrongHost(path + QStringLiteral(".address"),
+                         QStringLiteral("\"%1\" is no IPv4 or IPv6 address in numbers.")
+                             .arg(host.address.left(60)));
     if (host.interface.isEmpty())
-        return wrong(path + QStringLiteral(".interface"),
-                     QStringLiteral("missing: the interface that has the test address."));
+        return wrongHost(path + QStringLiteral(".interface"),
+                         QStringLiteral("missing: the interface that has the test address."));
     if (!isInterfaceName(host.interface))
-        return wrong(
+        return wrongHost(
             path + QStringLiteral(".interface"),
             QStringLiteral("\"%1\" is no name of an interface.").arg(host.interface.left(60)));
     return {};
@@ -86,17 +88,18 @@ Result<void> checkCounts(const Experiment& experiment) {
     const int receivers = experiment.hostCount(Side::Receiver);
     for (const Side side : {Side::Sender, Side::Receiver}) {
         if (const int count = experiment.hostCount(side); count > kMaxHosts)
-            return wrong(
+            return wrongHost(
                 hostPath(side),
                 QStringLiteral("%1 hosts; at most %2 are possible.").arg(count).arg(kMaxHosts));
     }
     if (senders == 1 || receivers == 1 || senders == receivers)
         return {};
-    return wrong(QStringLiteral("hosts"),
-                 QStringLiteral("%1 senders and %2 receivers do not pair up; give one host on a "
-                                "side, or as many on both.")
-                     .arg(senders)
-                     .arg(receivers));
+    return wrongHost(
+        QStringLiteral("hosts"),
+        QStringLiteral("%1 senders and %2 receivers do not pair up; give one host on a "
+                       "side, or as many on both.")
+            .arg(senders)
+            .arg(receivers));
 }
 
 /// Two entries must be two machines, as one has its knobs and counters only once; but for this
@@ -106,18 +109,19 @@ Result<void> checkTwo(const Experiment& experiment, HostRef earlier, HostRef lat
     const HostSpec& other = experiment.host(later);
     const bool pair = earlier == Side::Sender && later == Side::Receiver;
     if (!one.local && !other.local && normalizedSsh(one.ssh) == normalizedSsh(other.ssh))
-        return wrong(hostPath(later) + QStringLiteral(".ssh"),
-                     pair ? QStringLiteral("\"%1\" is the sender's host too; a test needs two "
-                                           "hosts. (This computer alone can be both.)")
-                                .arg(other.ssh)
-                          : QStringLiteral("\"%1\" is the host of %2 too; each entry must be a "
-                                           "machine of its own.")
-                                .arg(other.ssh, hostPath(earlier)));
+        return wrongHost(hostPath(later) + QStringLiteral(".ssh"),
+                         pair ? QStringLiteral("\"%1\" is the sender's host too; a test needs two "
+                                               "hosts. (This computer alone can be both.)")
+                                    .arg(other.ssh)
+                              : QStringLiteral("\"%1\" is the host of %2 too; each entry must be a "
+                                               "machine of its own.")
+                                    .arg(other.ssh, hostPath(earlier)));
     if (one.local && other.local && !experiment.allLocal())
-        return wrong(hostPath(later) + QStringLiteral(".local"),
-                     QStringLiteral("this computer is %1 already; each entry must be a machine of "
-                                    "its own, unless all are this computer.")
-                         .arg(hostPath(earlier)));
+        return wrongHost(
+            hostPath(later) + QStringLiteral(".local"),
+            QStringLiteral("this computer is %1 already; each entry must be a machine of "
+                           "its own, unless all are this computer.")
+                .arg(hostPath(earlier)));
     return {};
 }
 
@@ -132,7 +136,7 @@ Result<void> checkAddresses(const Experiment& experiment, Side side) {
         const QString& address = experiment.host(refs[i]).address;
         for (qsizetype k = 0; k < i && !address.contains(QLatin1Char('%')); ++k) {
             if (addressBytes(experiment.host(refs[k]).address) == addressBytes(address))
-                return wrong(
+                return wrongHost(
                     hostPath(refs[i]) + QStringLiteral(".address"),
                     QStringLiteral("%1 is the address of %2 too.").arg(address, hostPath(refs[k])));
         }
@@ -151,10 +155,11 @@ Result<void> checkFamilies(const Experiment& experiment) {
         const QString& address = experiment.host(odd).address;
         const QString& other = experiment.host(facing).address;
         if (addressFamily(address) != addressFamily(other))
-            return wrong(hostPath(odd) + QStringLiteral(".address"),
-                         QStringLiteral("%1 and the %2's %3 are not of one kind; use IPv4 or IPv6 "
-                                        "for both.")
-                             .arg(address, sideName(facing.side), other));
+            return wrongHost(
+                hostPath(odd) + QStringLiteral(".address"),
+                QStringLiteral("%1 and the %2's %3 are not of one kind; use IPv4 or IPv6 "
+                               "for both.")
+                    .arg(address, sideName(facing.side), other));
     }
     return {};
 }

@@ -16,14 +16,10 @@ namespace {
 /// Beyond those that are due: silent strangers from the peer's own address.
 constexpr std::size_t kSparePending = 64;
 
-[[noreturn]] void fail(const std::string& message) {
-    throw AgentError(protocol::errorcode::kTraffic, message);
-}
-
 Fd makeBound(const Setup& setup, int type) {
     Fd socket(::socket(setup.address.family(), type | SOCK_CLOEXEC, 0));
     if (!socket)
-        fail(errnoText("cannot make a test socket", errno));
+        failTraffic(errnoText("cannot make a test socket", errno));
     // A port of a chosen range may still be in TIME_WAIT from the sample before. (Of UDP it would
     // let two sockets share a port.)
     const int on = 1;
@@ -40,7 +36,7 @@ Fd listenOn(const Setup& setup, int flags, bool knobs) {
         applyTestKnobs(socket.get(), setup.config);
     const int backlog = static_cast<int>(setup.connections() + kSparePending);
     if (::listen(socket.get(), backlog) != 0)
-        fail(errnoText("cannot listen on the test address " + setup.addressText, errno));
+        failTraffic(errnoText("cannot listen on the test address " + setup.addressText, errno));
     return socket;
 }
 
@@ -71,10 +67,11 @@ void bindLocal(int socket, const Setup& setup, bool connecting) {
         return;
     const std::string what = "cannot use the test address " + setup.addressText;
     if (errno == EADDRNOTAVAIL)
-        fail(what + ": no interface of this host has it");
+        failTraffic(what + ": no interface of this host has it");
     if (errno == EADDRINUSE && setup.ports.first != 0)
-        fail(what + ": all ports of local_ports " + setup.config.local_ports + " are in use");
-    fail(errnoText(what, errno));
+        failTraffic(what + ": all ports of local_ports " + setup.config.local_ports +
+                    " are in use");
+    failTraffic(errnoText(what, errno));
 }
 
 bool passingAcceptError(int error) {
@@ -165,7 +162,8 @@ void Acceptor::acceptAll() {
                 return;
             if (passingAcceptError(errno))
                 continue;
-            fail(errnoText("cannot accept test connections on " + m_setup.addressText, errno));
+            failTraffic(
+                errnoText("cannot accept test connections on " + m_setup.addressText, errno));
         }
         if (!Address(storage, length).sameHost(m_setup.peer)) {
             ++m_strangers;
@@ -247,7 +245,7 @@ void Acceptor::greetDatagrams(std::size_t stream) {
         }
         // From now on the kernel drops what others send.
         if (::connect(socket, from.data(), from.length()) != 0)
-            fail(errnoText("cannot connect a test socket to " + m_setup.peerText, errno));
+            failTraffic(errnoText("cannot connect a test socket to " + m_setup.peerText, errno));
         m_up[stream] = true;
         return;
     }

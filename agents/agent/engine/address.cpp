@@ -20,10 +20,6 @@ T as(const sockaddr_storage& storage) {
     return address;
 }
 
-[[noreturn]] void fail(const std::string& message) {
-    throw AgentError(protocol::errorcode::kTraffic, message);
-}
-
 } // namespace
 
 Address::Address(const sockaddr_storage& storage, socklen_t length)
@@ -31,7 +27,7 @@ Address::Address(const sockaddr_storage& storage, socklen_t length)
 
 Address Address::parse(const std::string& text, int port) {
     if (port < 0 || port > 65535)
-        fail("port " + std::to_string(port) + " is not between 0 and 65535");
+        failTraffic("port " + std::to_string(port) + " is not between 0 and 65535");
     sockaddr_storage storage{};
     sockaddr_in four{};
     if (::inet_pton(AF_INET, text.c_str(), &four.sin_addr) == 1) {
@@ -43,20 +39,21 @@ Address Address::parse(const std::string& text, int port) {
     sockaddr_in6 six{};
     const auto percent = text.find('%');
     if (::inet_pton(AF_INET6, text.substr(0, percent).c_str(), &six.sin6_addr) != 1)
-        fail("\"" + text + "\" is not an IPv4 or IPv6 address");
+        failTraffic("\"" + text + "\" is not an IPv4 or IPv6 address");
     six.sin6_family = AF_INET6;
     six.sin6_port = htons(static_cast<std::uint16_t>(port));
     if (percent != std::string::npos) {
         const std::string interface = text.substr(percent + 1);
         six.sin6_scope_id = ::if_nametoindex(interface.c_str());
         if (six.sin6_scope_id == 0)
-            fail("the address " + text + " names the interface \"" + interface +
-                 "\", which this host does not have");
+            failTraffic("the address " + text + " names the interface \"" + interface +
+                        "\", which this host does not have");
     }
     std::memcpy(&storage, &six, sizeof six);
     Address address(storage, sizeof six);
     if (address.needsScope())
-        fail("the link-local address " + text + " needs its interface, as in " + text + "%eth0");
+        failTraffic("the link-local address " + text + " needs its interface, as in " + text +
+                    "%eth0");
     return address;
 }
 

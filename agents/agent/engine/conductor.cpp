@@ -28,10 +28,6 @@ constexpr std::chrono::milliseconds kLookForProgress{250};
 /// For waits that only an event ends.
 constexpr std::chrono::hours kLong{1};
 
-[[noreturn]] void fail(const std::string& message) {
-    throw AgentError(protocol::errorcode::kTraffic, message);
-}
-
 /// CPU figures are an extra: a host that does not tell them can still be measured.
 std::optional<CpuReading> tryReadCpu() {
     try {
@@ -78,7 +74,7 @@ protocol::TrafficResult Conductor::run() {
         throw;
     } catch (const std::exception& error) {
         windDown(true);
-        fail(std::string("the test could not be run: ") + error.what());
+        failTraffic(std::string("the test could not be run: ") + error.what());
     }
 }
 
@@ -102,10 +98,10 @@ void Conductor::acceptStreams() {
         m_course.changed().clear();
         checkCancelled();
         if (Clock::now() >= deadline)
-            fail("the client at " + m_setup.peerText + " did not connect to " +
-                 m_setup.addressText + " port " + std::to_string(m_acceptor->port()) +
-                 " in time; " + std::to_string(m_acceptor->strangers()) +
-                 " other connections were dropped");
+            failTraffic("the client at " + m_setup.peerText + " did not connect to " +
+                        m_setup.addressText + " port " + std::to_string(m_acceptor->port()) +
+                        " in time; " + std::to_string(m_acceptor->strangers()) +
+                        " other connections were dropped");
     }
     m_control = m_acceptor->takeControl();
     m_result.strangers = m_acceptor->strangers();
@@ -331,24 +327,27 @@ void Conductor::checkCancelled() const {
 void Conductor::checkFailures() const {
     for (const Stream& stream : m_streams) {
         if (stream.done.load() && !stream.failure.empty())
-            fail(stream.failure);
+            failTraffic(stream.failure);
     }
     if (m_control->closed() && !m_control->heard(Word::kTotals))
-        fail("the other end of the test at " + m_setup.peerText +
-             " closed its connection before the end of the test: it was stopped, or its agent has "
-             "ended");
+        failTraffic(
+            "the other end of the test at " + m_setup.peerText +
+            " closed its connection before the end of the test: it was stopped, or its agent has "
+            "ended");
 }
 
 void Conductor::failLate() const {
     const std::string late = std::to_string(kPatience.count()) + " s";
     if (!has(true) && !m_course.epoch())
-        fail("nothing came from " + m_setup.peerText + " until " + late +
-             " after the test should have ended");
+        failTraffic("nothing came from " + m_setup.peerText + " until " + late +
+                    " after the test should have ended");
     if (has(true) && !m_course.epoch())
-        fail("the other end of the test at " + m_setup.peerText + " did not start within " + late);
-    fail("the test with " + m_setup.peerText + " had not ended " + late +
-         " after it should have: the other end does not answer, or the path is too slow for what "
-         "is still queued");
+        failTraffic("the other end of the test at " + m_setup.peerText + " did not start within " +
+                    late);
+    failTraffic(
+        "the test with " + m_setup.peerText + " had not ended " + late +
+        " after it should have: the other end does not answer, or the path is too slow for what "
+        "is still queued");
 }
 
 bool Conductor::allDone(std::optional<bool> sends) const {

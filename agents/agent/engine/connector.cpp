@@ -16,10 +16,6 @@ namespace {
 /// A datagram with the token may be lost on the way.
 constexpr std::chrono::milliseconds kKnockAgain{100};
 
-[[noreturn]] void fail(const std::string& message) {
-    throw AgentError(protocol::errorcode::kTraffic, message);
-}
-
 std::string target(const Setup& setup, int port) {
     return setup.peerText + " port " + std::to_string(port);
 }
@@ -80,7 +76,7 @@ Fd Connector::startConnect(bool control) {
     const Address& peer = m_setup.peer;
     Fd socket(::socket(peer.family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
     if (!socket)
-        fail(errnoText("cannot make a test socket", errno));
+        failTraffic(errnoText("cannot make a test socket", errno));
     if (!control)
         applyTestKnobs(socket.get(), m_setup.config);
     bindLocal(socket.get(), m_setup, true);
@@ -117,8 +113,8 @@ void Connector::handOver(int socket, std::uint32_t index) const {
     // A new connection has room for these few bytes.
     const ssize_t sent = ::send(socket, proof.data(), proof.size(), MSG_NOSIGNAL);
     if (sent != static_cast<ssize_t>(proof.size()))
-        fail(errnoText("cannot hand the token to " + target(m_setup, m_setup.peer.port()),
-                       sent < 0 ? errno : EAGAIN));
+        failTraffic(errnoText("cannot hand the token to " + target(m_setup, m_setup.peer.port()),
+                              sent < 0 ? errno : EAGAIN));
 }
 
 void Connector::usePorts() {
@@ -130,7 +126,7 @@ void Connector::usePorts() {
         const Address peer = m_setup.peer.withPort(stream.peerPort);
         stream.socket = Fd(::socket(peer.family(), SOCK_DGRAM | SOCK_CLOEXEC, 0));
         if (!stream.socket)
-            fail(errnoText("cannot make a test socket", errno));
+            failTraffic(errnoText("cannot make a test socket", errno));
         applyTestKnobs(stream.socket.get(), m_setup.config);
         stream.initialBuffers = bufferSizes(stream.socket.get());
         bindLocal(stream.socket.get(), m_setup, false);
@@ -151,13 +147,15 @@ void Connector::knock() {
 
 void Connector::waitForControl(TimePoint until) {
     if (m_control->closed())
-        fail("the server at " + target(m_setup, m_setup.peer.port()) +
-             " dropped the connection: it was given another token, expects another address than " +
-             m_setup.addressText + ", or has ended");
+        failTraffic(
+            "the server at " + target(m_setup, m_setup.peer.port()) +
+            " dropped the connection: it was given another token, expects another address than " +
+            m_setup.addressText + ", or has ended");
     if (Clock::now() >= m_deadline) {
         if (m_setup.udp() && m_control->heard(ControlLink::Word::kReady))
-            fail("no UDP datagram reaches " + target(m_setup, m_streams[0].peerPort) + " from " +
-                 m_setup.addressText + ", though TCP does: a firewall drops them");
+            failTraffic("no UDP datagram reaches " + target(m_setup, m_streams[0].peerPort) +
+                        " from " + m_setup.addressText +
+                        ", though TCP does: a firewall drops them");
         failSilent(m_setup, m_setup.peer.port());
     }
     pollfd fds[] = {{m_control->fd(), POLLIN, 0}, {m_wake.fd(), POLLIN, 0}};
@@ -174,24 +172,26 @@ void failConnect(const Setup& setup, int port, int error) {
         "cannot connect from " + setup.addressText + " to " + target(setup, port);
     switch (error) {
     case ECONNREFUSED:
-        fail(what + ": refused; nothing listens there (any more), or a firewall rejects it");
+        failTraffic(what + ": refused; nothing listens there (any more), or a firewall rejects it");
     case EHOSTUNREACH:
     case ENETUNREACH:
-        fail(errnoText(what, error) + "; check the addresses and routes of the test network");
+        failTraffic(errnoText(what, error) +
+                    "; check the addresses and routes of the test network");
     case EACCES:
     case EPERM:
-        fail(what + ": a firewall or a route of this host forbids it");
+        failTraffic(what + ": a firewall or a route of this host forbids it");
     case EADDRNOTAVAIL:
-        fail(what + ": no interface of this host has the test address " + setup.addressText +
-             ", or no port of it is free");
+        failTraffic(what + ": no interface of this host has the test address " + setup.addressText +
+                    ", or no port of it is free");
     default:
-        fail(errnoText(what, error));
+        failTraffic(errnoText(what, error));
     }
 }
 
 void failSilent(const Setup& setup, int port) {
-    fail("no answer from " + target(setup, port) + " within " + std::to_string(kPatience.count()) +
-         " s; check the test address, and whether a firewall drops the connection");
+    failTraffic("no answer from " + target(setup, port) + " within " +
+                std::to_string(kPatience.count()) +
+                " s; check the test address, and whether a firewall drops the connection");
 }
 
 std::unique_ptr<ControlLink> connectStreams(const Setup& setup, std::span<Stream> streams,

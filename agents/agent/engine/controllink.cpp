@@ -29,10 +29,6 @@ std::uint64_t number(const unsigned char* at) {
     return value;
 }
 
-[[noreturn]] void fail(const std::string& message) {
-    throw AgentError(protocol::errorcode::kTraffic, message);
-}
-
 } // namespace
 
 ControlLink::ControlLink(Fd socket, std::string peer, std::size_t streams)
@@ -93,12 +89,13 @@ bool ControlLink::parseOne() {
     case Word::kBye:
         break;
     default:
-        fail("the other end of the test at " + m_peer + " does not speak the engine's language");
+        failTraffic("the other end of the test at " + m_peer +
+                    " does not speak the engine's language");
     }
     if (m_input.size() < length)
         return false;
     if (heard(word))
-        fail("the other end of the test at " + m_peer + " repeats itself");
+        failTraffic("the other end of the test at " + m_peer + " repeats itself");
     if (word == Word::kDone)
         parseCounts(m_done);
     else if (word == Word::kTotals)
@@ -144,9 +141,9 @@ void ControlLink::send(const std::vector<unsigned char>& bytes) {
         } else if (errno == EAGAIN || errno == EWOULDBLOCK) {
             pollfd ready{m_socket.get(), POLLOUT, 0};
             if (pollUntil(&ready, 1, deadline) == 0)
-                fail("the other end of the test at " + m_peer + " takes no more messages");
+                failTraffic("the other end of the test at " + m_peer + " takes no more messages");
         } else if (errno != EINTR) {
-            fail(errnoText("the other end of the test at " + m_peer + " is gone", errno));
+            failTraffic(errnoText("the other end of the test at " + m_peer + " is gone", errno));
         }
     }
 }

@@ -20,10 +20,6 @@ namespace {
 constexpr double kProofSeconds = 1;
 constexpr double kPatienceSeconds = std::chrono::duration<double>(kPatience).count();
 
-[[noreturn]] void fail(const std::string& message) {
-    throw AgentError(protocol::errorcode::kTraffic, message);
-}
-
 bool timedOut(int error) {
     return error == EAGAIN || error == EWOULDBLOCK;
 }
@@ -85,10 +81,10 @@ public:
         if (got == Got::kError)
             failTransfer("receiving from", peer, m_error);
         if (got == Got::kNothing)
-            fail("nothing came from " + peer + " for " + std::to_string(kPatience.count()) +
-                 " s in the middle of a transaction");
+            failTraffic("nothing came from " + peer + " for " + std::to_string(kPatience.count()) +
+                        " s in the middle of a transaction");
         if (m_have == m_buffer.size())
-            fail("more came from " + peer + " than belongs to a transaction");
+            failTraffic("more came from " + peer + " than belongs to a transaction");
         if (got != expected || m_have + 1 < m_buffer.size())
             failEarlyEnd(peer);
     }
@@ -120,7 +116,7 @@ bool sendAll(int socket, const char* bytes, std::size_t size, const Course& cour
         else if (errno == ECONNRESET || errno == EPIPE)
             return false;
         else if (timedOut(errno) && !waiting.again())
-            fail(peer + " takes no bytes any more");
+            failTraffic(peer + " takes no bytes any more");
         else if (!timedOut(errno) && errno != EINTR)
             failTransfer("sending to", peer, errno);
     }
@@ -130,7 +126,7 @@ bool sendAll(int socket, const char* bytes, std::size_t size, const Course& cour
 Fd connectOnce(const Setup& setup, const Address& peer, const Course& course) {
     Fd socket(::socket(peer.family(), SOCK_STREAM | SOCK_CLOEXEC, 0));
     if (!socket)
-        fail(errnoText("cannot make a test socket", errno));
+        failTraffic(errnoText("cannot make a test socket", errno));
     applyTestKnobs(socket.get(), setup.config);
     setTimeouts(socket.get(), kLookSeconds);
     bindLocal(socket.get(), setup, true);
@@ -142,9 +138,9 @@ Fd connectOnce(const Setup& setup, const Address& peer, const Course& course) {
             if (!waiting.again())
                 failSilent(setup, peer.port());
         } else if (errno == EADDRNOTAVAIL) {
-            fail("no local port is left for another connection to " + setup.peerText +
-                 ": all are in TIME_WAIT; use \"close\": \"server\" or \"reset\", or widen "
-                 "net.ipv4.ip_local_port_range");
+            failTraffic("no local port is left for another connection to " + setup.peerText +
+                        ": all are in TIME_WAIT; use \"close\": \"server\" or \"reset\", or widen "
+                        "net.ipv4.ip_local_port_range");
         } else if (errno != EINTR) {
             failConnect(setup, peer.port(), errno);
         }
@@ -220,7 +216,7 @@ bool acceptOne(Stream& stream, const Setup& setup, Fd& socket, const Course& cou
         else if (errno == EINVAL)
             return false;
         else if (!passingAcceptError(errno) && !timedOut(errno))
-            fail(errnoText("cannot accept test connections on " + setup.addressText, errno));
+            failTraffic(errnoText("cannot accept test connections on " + setup.addressText, errno));
     }
 }
 

@@ -87,7 +87,8 @@ void allowDescriptors(std::size_t count) {
 int pollUntil(pollfd* fds, std::size_t count, TimePoint until) {
     using namespace std::chrono;
     for (;;) {
-        const auto left = std::max(duration_cast<nanoseconds>(until - Clock::now()), 0ns);
+        const auto left =
+            std::max(duration_cast<std::chrono::nanoseconds>(until - Clock::now()), 0ns);
         timespec timeout{};
         timeout.tv_sec = static_cast<time_t>(left.count() / 1'000'000'000);
         timeout.tv_nsec = static_cast<long>(left.count() % 1'000'000'000);

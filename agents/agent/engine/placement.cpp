@@ -20,10 +20,6 @@ namespace {
 
 constexpr std::uint64_t kMaxCpus = 65536; // beyond what Linux can be built for
 
-[[noreturn]] void fail(const std::string& message) {
-    throw AgentError(protocol::errorcode::kKnob, message);
-}
-
 std::string onlineCpus() {
     return readLine("/sys/devices/system/cpu/online").value_or("unknown");
 }
@@ -63,8 +59,8 @@ void pinToCpu(int cpu) {
     const bool possible = cpu >= 0 && static_cast<std::uint64_t>(cpu) < kMaxCpus;
     const int error = possible ? setAffinity({static_cast<std::size_t>(cpu)}) : EINVAL;
     if (error != 0)
-        fail(errnoText("cannot run on CPU " + std::to_string(cpu), error) +
-             "; this host has CPUs " + onlineCpus() + " online");
+        failKnob(errnoText("cannot run on CPU " + std::to_string(cpu), error) +
+                 "; this host has CPUs " + onlineCpus() + " online");
 }
 
 void pinToNode(int node) {
@@ -72,13 +68,13 @@ void pinToNode(int node) {
     const auto list =
         readLine(("/sys/devices/system/node/node" + std::to_string(node) + "/cpulist").c_str());
     if (!list)
-        fail(what + ": this host has nodes " +
-             readLine("/sys/devices/system/node/online").value_or("unknown"));
+        failKnob(what + ": this host has nodes " +
+                 readLine("/sys/devices/system/node/online").value_or("unknown"));
     const auto cpus = parseCpuList(*list);
     if (cpus.empty())
-        fail(what + ": it has no CPUs");
+        failKnob(what + ": it has no CPUs");
     if (const int error = setAffinity(cpus); error != 0)
-        fail(errnoText(what, error));
+        failKnob(errnoText(what, error));
 }
 
 void makeRealtime(int priority) {
@@ -86,9 +82,10 @@ void makeRealtime(int priority) {
     parameters.sched_priority = priority;
     const int error = ::pthread_setschedparam(::pthread_self(), SCHED_FIFO, &parameters);
     if (error == EPERM)
-        fail("real-time priority " + std::to_string(priority) + " needs root");
+        failKnob("real-time priority " + std::to_string(priority) + " needs root");
     if (error != 0)
-        fail(errnoText("real-time priority " + std::to_string(priority) + " was refused", error));
+        failKnob(
+            errnoText("real-time priority " + std::to_string(priority) + " was refused", error));
 }
 
 } // namespace

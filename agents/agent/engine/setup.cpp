@@ -25,14 +25,10 @@ constexpr int kMaxStreams = 1024;
 constexpr int kMaxBurst = 1 << 20;
 constexpr std::int64_t kMaxDatagram = 65507; // of IPv4
 
-[[noreturn]] void fail(const std::string& message) {
-    throw AgentError(protocol::errorcode::kKnob, message);
-}
-
 void checkRange(const char* name, std::int64_t value, std::int64_t max) {
     if (value < 1 || value > max)
-        fail(std::string(name) + " " + std::to_string(value) + " is not between 1 and " +
-             std::to_string(max));
+        failKnob(std::string(name) + " " + std::to_string(value) + " is not between 1 and " +
+                 std::to_string(max));
 }
 
 void checkTimes(const protocol::TrafficConfig& config) {
@@ -40,16 +36,16 @@ void checkTimes(const protocol::TrafficConfig& config) {
         return std::isfinite(value) && value >= min && value <= kMaxSeconds;
     };
     if (!within(config.seconds, kMinInterval))
-        fail("seconds must be between 0.001 and 604800");
+        failKnob("seconds must be between 0.001 and 604800");
     if (!within(config.warmup_seconds, 0))
-        fail("warmup_seconds must be between 0 and 604800");
+        failKnob("warmup_seconds must be between 0 and 604800");
     const double interval = config.interval_seconds;
     if (interval == 0)
         return;
     if (!within(interval, kMinInterval))
-        fail("interval_seconds must be 0 (none) or between 0.001 and 604800");
+        failKnob("interval_seconds must be 0 (none) or between 0.001 and 604800");
     if ((config.warmup_seconds + config.seconds) / interval > kMaxIntervals)
-        fail("interval_seconds is too short for a test this long: at most a million intervals");
+        failKnob("interval_seconds is too short for a test this long: at most a million intervals");
 }
 
 TestKind kindOf(const std::string& name) {
@@ -60,8 +56,8 @@ TestKind kindOf(const std::string& name) {
                                                        {"udp_rr", TestKind::kUdpRr}};
     const auto kind = kinds.find(name);
     if (kind == kinds.end())
-        fail("the engine has no test \"" + name +
-             "\"; it has tcp_stream, tcp_rr, tcp_crr, udp_stream and udp_rr");
+        failKnob("the engine has no test \"" + name +
+                 "\"; it has tcp_stream, tcp_rr, tcp_crr, udp_stream and udp_rr");
     return kind->second;
 }
 
@@ -72,7 +68,7 @@ void checkWord(const char* name, const std::string& value, std::initializer_list
             return;
         known += (known.empty() ? "" : ", ") + std::string(word);
     }
-    fail(std::string(name) + " \"" + value + "\" is none of " + known);
+    failKnob(std::string(name) + " \"" + value + "\" is none of " + known);
 }
 
 void checkSizes(const Setup& setup) {
@@ -87,15 +83,15 @@ void checkSizes(const Setup& setup) {
     if (setup.kind == TestKind::kUdpStream &&
         (config.message_size < static_cast<std::int64_t>(DatagramHeader::kBytes) ||
          config.message_size > kMaxDatagram))
-        fail("message_size " + std::to_string(config.message_size) +
-             " is no datagram: a udp_stream has 16 to 65507 bytes");
+        failKnob("message_size " + std::to_string(config.message_size) +
+                 " is no datagram: a udp_stream has 16 to 65507 bytes");
     if (setup.kind == TestKind::kUdpRr &&
         std::max(config.request_size, config.response_size) > kMaxDatagram)
-        fail("request_size and response_size of udp_rr are at most 65507 bytes");
+        failKnob("request_size and response_size of udp_rr are at most 65507 bytes");
     const std::int64_t size = setup.transactions() ? config.request_size + config.response_size
                                                    : config.message_size + config.receive_size;
     if (size * config.streams > kMaxBuffers)
-        fail("streams times message size must not be above 1 GiB");
+        failKnob("streams times message size must not be above 1 GiB");
 }
 
 /// What only TCP has, and what only streams have, must not be asked of others in silence.
@@ -103,7 +99,7 @@ void checkFit(const Setup& setup) {
     const auto& config = setup.config;
     const auto refuse = [&](bool asked, const char* name) {
         if (asked)
-            fail(std::string(name) + " means nothing to a " + config.kind + " test");
+            failKnob(std::string(name) + " means nothing to a " + config.kind + " test");
     };
     const bool stream = setup.kind == TestKind::kTcpStream;
     if (setup.udp()) {
@@ -138,18 +134,18 @@ void checkConfig(const Setup& setup) {
     if (config.threads != 0)
         checkRange("threads", config.threads, kMaxStreams);
     if (config.limit_bytes < 0 || config.limit_transactions < 0)
-        fail("limit_bytes and limit_transactions must not be negative");
+        failKnob("limit_bytes and limit_transactions must not be negative");
     const auto positive = [](double value) { return std::isfinite(value) && value >= 0; };
     if (!positive(config.pace) || config.pace > 1e8 || !positive(config.rate) || config.rate > 1e13)
-        fail("pace and rate must be 0 (none) or more, up to 1e8 a second and 1e13 bit/s");
+        failKnob("pace and rate must be 0 (none) or more, up to 1e8 a second and 1e13 bit/s");
     if (!(config.timeout_seconds >= 0.001 && config.timeout_seconds <= 60))
-        fail("timeout_seconds must be from 0.001 to 60");
+        failKnob("timeout_seconds must be from 0.001 to 60");
     if (config.tos && (*config.tos < 0 || *config.tos > 255))
-        fail("tos " + std::to_string(*config.tos) + " is not between 0 and 255");
+        failKnob("tos " + std::to_string(*config.tos) + " is not between 0 and 255");
     if (config.spin < 0 || config.spin > 1'000'000)
-        fail("spin must be from 0 to 1000000 microseconds");
+        failKnob("spin must be from 0 to 1000000 microseconds");
     if (config.pacing_rate && *config.pacing_rate < 1)
-        fail("pacing_rate must be 1 byte a second or more");
+        failKnob("pacing_rate must be 1 byte a second or more");
     checkPlacement(config);
 }
 
@@ -161,24 +157,24 @@ PortRange parsePorts(const std::string& text) {
     const auto last =
         dash == std::string::npos ? first : toNumber(std::string_view(text).substr(dash + 1));
     if (!first || !last || *first < 1 || *last > 65535 || *first > *last)
-        fail("local_ports \"" + text + "\" is no range of ports such as 40000-40100");
+        failKnob("local_ports \"" + text + "\" is no range of ports such as 40000-40100");
     return {static_cast<int>(*first), static_cast<int>(*last)};
 }
 
 Token parseToken(const std::string& text) {
     Token token{};
     if (text.size() != 2 * kTokenBytes)
-        fail("the token is not of 32 hex digits");
+        failKnob("the token is not of 32 hex digits");
     for (std::size_t i = 0; i < kTokenBytes; ++i) {
         const char* at = text.data() + 2 * i;
         const auto parsed = std::from_chars(at, at + 2, token[i], 16);
         if (parsed.ec != std::errc{} || parsed.ptr != at + 2)
-            fail("the token is not of 32 hex digits");
+            failKnob("the token is not of 32 hex digits");
     }
     return token;
 }
 
-std::chrono::nanoseconds nanoseconds(double seconds) {
+std::chrono::nanoseconds fromSeconds(double seconds) {
     return std::chrono::nanoseconds(std::llround(seconds * 1e9));
 }
 
@@ -209,10 +205,10 @@ std::uint32_t proofIndex(const Proof& proof) {
 
 Setup Setup::check(const protocol::PrepareParams& params) {
     if (params.role != "server" && params.role != "client")
-        fail("role \"" + params.role + "\" is neither server nor client");
+        failKnob("role \"" + params.role + "\" is neither server nor client");
     const bool server = params.role == "server";
     if (!server && params.port == 0)
-        fail("the client was not told the server's port");
+        failKnob("the client was not told the server's port");
     Setup setup{.config = params.config,
                 .addressText = params.address,
                 .peerText = params.peer_address,
@@ -224,8 +220,8 @@ Setup Setup::check(const protocol::PrepareParams& params) {
                 .ports = parsePorts(params.config.local_ports)};
     checkConfig(setup);
     if (setup.address.family() != setup.peer.family())
-        fail("the addresses " + params.address + " and " + params.peer_address +
-             " are not of one family: both must be IPv4 or both IPv6");
+        failKnob("the addresses " + params.address + " and " + params.peer_address +
+                 " are not of one family: both must be IPv4 or both IPv6");
     return setup;
 }
 
@@ -258,15 +254,15 @@ std::uint64_t Setup::share(std::int64_t limit, std::size_t stream) const {
 }
 
 std::chrono::nanoseconds Setup::warmup() const {
-    return nanoseconds(config.warmup_seconds);
+    return fromSeconds(config.warmup_seconds);
 }
 
 std::chrono::nanoseconds Setup::duration() const {
-    return nanoseconds(config.warmup_seconds + config.seconds);
+    return fromSeconds(config.warmup_seconds + config.seconds);
 }
 
 std::chrono::nanoseconds Setup::interval() const {
-    return nanoseconds(config.interval_seconds);
+    return fromSeconds(config.interval_seconds);
 }
 
 } // namespace knobscope::agent

@@ -22,10 +22,6 @@ namespace knobscope::agent {
 
 namespace {
 
-[[noreturn]] void fail(const std::string& message) {
-    throw AgentError(protocol::errorcode::kKnob, message);
-}
-
 std::string firstLine(const char* path) {
     return readLine(path).value_or("unknown");
 }
@@ -35,12 +31,12 @@ std::string firstLine(const char* path) {
         errnoText(what + " " + std::to_string(value) + " was refused by the kernel", error);
     if (error == EPERM || error == EACCES)
         message += "; it may need root";
-    fail(message);
+    failKnob(message);
 }
 
 void setInt(int socket, int level, int option, std::int64_t value, const std::string& what) {
     if (value < std::numeric_limits<int>::min() || value > std::numeric_limits<int>::max())
-        fail(what + " " + std::to_string(value) + " is beyond what a socket option holds");
+        failKnob(what + " " + std::to_string(value) + " is beyond what a socket option holds");
     const int number = static_cast<int>(value);
     if (::setsockopt(socket, level, option, &number, sizeof number) != 0)
         failOption(what, value, errno);
@@ -48,7 +44,7 @@ void setInt(int socket, int level, int option, std::int64_t value, const std::st
 
 void setBuffer(int socket, int option, std::int64_t bytes, const std::string& what) {
     if (bytes < 1 || bytes > std::numeric_limits<int>::max())
-        fail(what + " " + std::to_string(bytes) + " is not between 1 and 2147483647 bytes");
+        failKnob(what + " " + std::to_string(bytes) + " is not between 1 and 2147483647 bytes");
     setInt(socket, SOL_SOCKET, option, bytes, what);
 }
 
@@ -64,7 +60,7 @@ void setCongestionControl(int socket, const std::string& name) {
     else
         message +=
             "; this host has: " + firstLine("/proc/sys/net/ipv4/tcp_available_congestion_control");
-    fail(message);
+    failKnob(message);
 }
 
 std::optional<std::int64_t> getInt(int socket, int level, int option) {
@@ -95,7 +91,8 @@ void applyIpKnobs(int socket, const protocol::TrafficConfig& config) {
     if (!config.bind_interface.empty() &&
         ::setsockopt(socket, SOL_SOCKET, SO_BINDTODEVICE, config.bind_interface.data(),
                      static_cast<socklen_t>(config.bind_interface.size())) != 0)
-        fail(errnoText("cannot bind a test socket to interface " + config.bind_interface, errno));
+        failKnob(
+            errnoText("cannot bind a test socket to interface " + config.bind_interface, errno));
     if (config.pacing_rate) {
         const auto rate = static_cast<std::uint64_t>(*config.pacing_rate);
         if (::setsockopt(socket, SOL_SOCKET, SO_MAX_PACING_RATE, &rate, sizeof rate) != 0)
@@ -166,7 +163,7 @@ void setBlocking(int socket, bool blocking) {
     const int flags = ::fcntl(socket, F_GETFL);
     const int wanted = blocking ? flags & ~O_NONBLOCK : flags | O_NONBLOCK;
     if (flags < 0 || ::fcntl(socket, F_SETFL, wanted) != 0)
-        fail(errnoText("cannot change the mode of a test connection", errno));
+        failKnob(errnoText("cannot change the mode of a test connection", errno));
 }
 
 void setNoDelay(int socket) {

@@ -24,7 +24,7 @@ namespace {
 /// Zero-copy sends whose completion is not yet taken from the error queue.
 constexpr int kMaxUnreaped = 64;
 
-[[noreturn]] void fail(const std::string& what) {
+[[noreturn]] void failErrno(const std::string& what) {
     throw AgentError(protocol::errorcode::kTraffic, errnoText(what, errno));
 }
 
@@ -32,12 +32,12 @@ constexpr int kMaxUnreaped = 64;
 Fd fileOf(const std::vector<char>& buffer) {
     Fd file(::memfd_create("knobscope", MFD_CLOEXEC));
     if (!file)
-        fail("cannot make a file to send from");
+        failErrno("cannot make a file to send from");
     std::size_t written = 0;
     while (written < buffer.size()) {
         const ssize_t n = ::write(file.get(), buffer.data() + written, buffer.size() - written);
         if (n <= 0)
-            fail("cannot fill the file to send from");
+            failErrno("cannot fill the file to send from");
         written += static_cast<std::size_t>(n);
     }
     return file;
@@ -48,7 +48,7 @@ Fd fileOf(const std::vector<char>& buffer) {
 Pipe Pipe::make(std::size_t capacity) {
     int ends[2];
     if (::pipe2(ends, O_CLOEXEC) != 0)
-        fail("cannot make a pipe for splice");
+        failErrno("cannot make a pipe for splice");
     Pipe pipe{Fd(ends[0]), Fd(ends[1])};
     // As much as this user may have will do.
     (void)::fcntl(ends[0], F_SETPIPE_SZ,
@@ -137,7 +137,7 @@ ReceiveWay::ReceiveWay(int socket, const protocol::TrafficConfig& config)
         m_pipe = Pipe::make(1 << 20);
         m_sink = Fd(::open("/dev/null", O_WRONLY | O_CLOEXEC));
         if (!m_sink)
-            fail("cannot open /dev/null");
+            failErrno("cannot open /dev/null");
     }
     if (config.rcvlowat)
         setReceiveLowWater(socket, *config.rcvlowat);

@@ -62,7 +62,6 @@ struct KnobFamily {
 /// All rows, in no order.
 [[nodiscard]] std::span<const KnobFamily> knobFamilies();
 
-[[noreturn]] void failKnob(const std::string& text);
 /// The host, or the interface, has no such knob.
 class KnobUnsupported : public AgentError {
 public:

@@ -70,10 +70,6 @@ std::string KnobCall::what() const {
     return name() + (interface().empty() ? "" : " of " + interface());
 }
 
-void failKnob(const std::string& text) {
-    throw AgentError(protocol::errorcode::kKnob, text);
-}
-
 void failUnsupported(const KnobCall& call, const std::string& words) {
     std::string driver;
     try {
