@@ -81,7 +81,7 @@ QWidget* SavedHostsPage::buildList() {
     m_recover = makeButton("recoverHost", "start", tr("Re&cover"));
     m_recover->setToolTip(tr("Puts back the knobs that a dead run left changed there"));
     m_stop = makeButton("stopHost", "stop", tr("&Stop"));
-    m_edit = makeButton("editHost", "save", tr("&Edit…"));
+    m_edit = makeButton("editHost", "edit", tr("&Edit…"));
     m_remove = makeButton("removeHost", "delete", tr("&Delete…"));
     auto* create = makeButton("newHost", "new", tr("Ne&w host…"));
     auto* top = new QHBoxLayout;
@@ -100,6 +100,7 @@ QWidget* SavedHostsPage::buildList() {
     auto* below = new QWidget(parts);
     m_title = new QLabel(below);
     m_title->setObjectName("hostActTitle");
+    letWrap(m_title);
     m_verdict = new QLabel(below);
     m_verdict->setObjectName("hostVerdict");
     m_verdict->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
@@ -111,8 +112,11 @@ QWidget* SavedHostsPage::buildList() {
     result->addWidget(m_title);
     result->addWidget(m_verdict);
     result->addWidget(m_steps, 1);
+    result->addStretch(0);
+    constexpr int kSteps = 300; // all steps of a host, with one that explains itself
+    below->setMinimumHeight(kSteps);
     parts->setStretchFactor(0, 1);
-    parts->setStretchFactor(1, 1);
+    parts->setStretchFactor(1, 0);
     auto* layout = new QVBoxLayout(page);
     layout->addLayout(top);
     layout->addWidget(parts, 1);
@@ -325,7 +329,7 @@ HostSteps::Observer SavedHostsPage::begin(const QString& title) {
     m_acting = true;
     m_shown.clear();
     showSteps({});
-    m_title->setText(title);
+    say(title, true);
     m_verdict->clear();
     m_verdict->hide();
     updateButtons();
@@ -343,7 +347,7 @@ HostSteps::Observer SavedHostsPage::begin(const QString& title) {
 
 void SavedHostsPage::end(const QString& title) {
     m_acting = false;
-    m_title->setText(title);
+    say(title, true);
     updateButtons();
 }
 
@@ -364,8 +368,16 @@ void SavedHostsPage::showSteps(const QList<HostStep>& steps) {
     m_steps->setVisible(!steps.isEmpty());
     fitColumns(m_steps);
     if (steps.isEmpty())
-        m_title->setText(tr("Test goes all the way to the selected host and shows each step; "
-                            "Recover puts back what a dead run left there."));
+        say(tr("Test goes all the way to the selected host and shows each step; "
+               "Recover puts back what a dead run left there."),
+            false);
+}
+
+void SavedHostsPage::say(const QString& title, bool strong) {
+    QFont font = this->font();
+    font.setBold(strong);
+    m_title->setFont(font);
+    m_title->setText(title);
 }
 
 } // namespace knobscope

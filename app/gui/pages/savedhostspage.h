@@ -56,6 +56,7 @@ private:
     void end(const QString& title);
     void showStep(int turn, const HostStep& step);
     void showSteps(const QList<HostStep>& steps);
+    void say(const QString& title, bool strong);
 
     const AppContext& m_context;
     Hosts m_hosts;
