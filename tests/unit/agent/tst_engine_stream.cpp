@@ -3,7 +3,11 @@
 
 #include <QTest>
 
+#include <filesystem>
 #include <fstream>
+#include <sstream>
+
+#include <sched.h>
 
 using namespace enginetest;
 using knobscope::Json;
@@ -26,6 +30,7 @@ private slots:
     void testKnobsAreInForce();
     void pinsToACpu();
     void progressGrows();
+    void onlyStreamsPushOthersAside();
     void linkLocalAddress();
 };
 
@@ -55,6 +60,21 @@ std::string linkLocal() {
         return text + "%" + name;
     }
     return {};
+}
+
+/// How many threads of this process have the policy; proc(5): field 41 of stat.
+int threadsOf(int policy) {
+    int count = 0;
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+        std::ifstream file(task.path() / "stat");
+        const std::string text{std::istreambuf_iterator<char>(file), {}};
+        std::istringstream fields(text.substr(std::min(text.size(), text.rfind(')') + 1)));
+        std::string field;
+        for (int number = 3; number <= 41 && fields >> field; ++number) {
+        }
+        count += field == std::to_string(policy) ? 1 : 0;
+    }
+    return count;
 }
 
 } // namespace
@@ -359,6 +379,20 @@ void EngineStreamTest::progressGrows() {
     const Outcome server = finish(pair.server);
     checkOutcome(server);
     QCOMPARE(server.result->intervals.size(), std::size_t{1}); // none but the total
+}
+
+/// The thread that leads an end wakes at each interval; it must not take the CPU from the streams.
+void EngineStreamTest::onlyStreamsPushOthersAside() {
+    TrafficConfig config;
+    config.seconds = 1;
+    Pair pair;
+    pair.prepare(config, "127.0.0.1");
+    pair.start();
+    QTRY_COMPARE_WITH_TIMEOUT(threadsOf(SCHED_BATCH), 2, 900);
+    QVERIFY(threadsOf(SCHED_OTHER) >= 3); // this one, and those of the streams
+    checkOutcome(finish(pair.client));
+    checkOutcome(finish(pair.server));
+    QCOMPARE(threadsOf(SCHED_BATCH), 0);
 }
 
 void EngineStreamTest::linkLocalAddress() {
