@@ -13,13 +13,6 @@ QString said(const char* text) {
     return QCoreApplication::translate("CheckTables", text);
 }
 
-TableCell plain(const QString& text, const QString& toolTip = {}) {
-    TableCell cell;
-    cell.text = text;
-    cell.toolTip = toolTip;
-    return cell;
-}
-
 } // namespace
 
 Table checkTable(const PreflightReport& report) {
@@ -29,11 +22,11 @@ Table checkTable(const PreflightReport& report) {
         const char* name = check.state == Check::State::Ok        ? "ok"
                            : check.state == Check::State::Warning ? "warning"
                                                                   : "failed";
-        TableCell title = plain(check.title, check.title);
+        TableCell title = textCell(check.title, check.title);
         title.icon = icon(name);
-        TableCell detail = plain(check.detail, check.detail);
+        TableCell detail = textCell(check.detail, check.detail);
         detail.strong = check.state == Check::State::Failed;
-        table.rows.append({title, plain(check.host), detail});
+        table.rows.append({title, textCell(check.host), detail});
     }
     return table;
 }
@@ -43,7 +36,7 @@ Table stepTable(const QList<HostStep>& steps) {
     table.header = {said("Step"), said("Host"), said("Time"), said("Found")};
     for (const HostStep& step : steps) {
         const bool failed = step.state == HostStep::State::Failed;
-        TableCell title = plain(stepTitle(step.kind));
+        TableCell title = textCell(stepTitle(step.kind));
         title.icon = icon(failed                                   ? "failed"
                           : step.state == HostStep::State::Ok      ? "ok"
                           : step.state == HostStep::State::Skipped ? "info"
@@ -52,13 +45,13 @@ Table stepTable(const QList<HostStep>& steps) {
                               : step.advice.isEmpty()
                                   ? step.text
                                   : QStringLiteral("%1: %2").arg(step.text, step.advice);
-        TableCell detail = plain(found, found);
+        TableCell detail = textCell(found, found);
         detail.strong = failed;
         const double ms = double(step.took.count()) / 1000;
         const bool timed = step.state == HostStep::State::Ok || failed;
         table.rows.append(
-            {title, plain(step.host),
-             plain(timed ? said("%1 ms").arg(ms, 0, 'f', ms < 10 ? 1 : 0) : QString()), detail});
+            {title, textCell(step.host),
+             textCell(timed ? said("%1 ms").arg(ms, 0, 'f', ms < 10 ? 1 : 0) : QString()), detail});
     }
     return table;
 }
@@ -71,9 +64,9 @@ Table changeTable(const PreflightReport& report) {
         const QString knob = change.interface.isEmpty()
                                  ? change.knob
                                  : said("%1 on %2").arg(change.knob, change.interface);
-        table.rows.append({plain(change.label), plain(knob, change.knob),
-                           plain(change.now.value_or(said("unknown"))),
-                           plain(change.values.join(QStringLiteral(", ")))});
+        table.rows.append({textCell(change.label), textCell(knob, change.knob),
+                           textCell(change.now.value_or(said("unknown"))),
+                           textCell(change.values.join(QStringLiteral(", ")))});
     }
     return table;
 }

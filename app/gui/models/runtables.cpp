@@ -18,13 +18,6 @@ QString tr(const char* text) {
     return QCoreApplication::translate("RunTables", text);
 }
 
-TableCell textCell(const QString& text, const QString& toolTip = {}) {
-    TableCell cell;
-    cell.text = text;
-    cell.toolTip = toolTip;
-    return cell;
-}
-
 TableCell numberCell(const std::optional<double>& value) {
     TableCell cell;
     cell.text = numberText(value);
@@ -95,6 +88,13 @@ QString remarkOf(const SampleRecord& sample) {
 }
 
 } // namespace
+
+TableCell textCell(const QString& text, const QString& toolTip) {
+    TableCell cell;
+    cell.text = text;
+    cell.toolTip = toolTip;
+    return cell;
+}
 
 QStringList axisTitles(const Experiment& experiment) {
     QStringList titles;

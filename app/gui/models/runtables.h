@@ -14,6 +14,8 @@ struct Table {
     QStringList tips = {}; ///< of the headings
 };
 
+[[nodiscard]] TableCell textCell(const QString& text, const QString& toolTip = {});
+
 /// Columns of a counter table that say which counter it is: host, source, counter, spread.
 inline constexpr int kCounterNames = 4;
 inline constexpr int kCounterSpread = 3;

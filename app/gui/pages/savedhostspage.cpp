@@ -4,8 +4,9 @@
 #include "app/gui/icons.h"
 #include "app/gui/job.h"
 #include "app/gui/looks.h"
-#include "app/gui/models/checktables.h"
+#include "app/gui/models/texttablemodel.h"
 #include "app/gui/pages/savedhostdialog.h"
+#include "app/gui/wizard/checklist.h"
 
 #include <QApplication>
 #include <QHBoxLayout>
@@ -23,29 +24,6 @@ namespace knobscope {
 
 namespace {
 
-QTableView* makeTable(TextTableModel* model, const char* name, QWidget* parent) {
-    auto* table = new QTableView(parent);
-    table->setObjectName(name);
-    table->setModel(model);
-    table->setSelectionBehavior(QAbstractItemView::SelectRows);
-    table->setSelectionMode(QAbstractItemView::SingleSelection);
-    table->setShowGrid(false);
-    table->setTabKeyNavigation(false);
-    table->verticalHeader()->hide();
-    table->horizontalHeader()->setHighlightSections(false);
-    table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
-    table->horizontalHeader()->setStretchLastSection(true);
-    return table;
-}
-
-/// The last column has what is left.
-void fitColumns(QTableView* table) {
-    table->resizeColumnsToContents();
-    for (int column = 0; column + 1 < table->model()->columnCount(); ++column)
-        table->setColumnWidth(column, qMin(table->columnWidth(column) + 12, 360));
-    table->resizeRowsToContents();
-}
-
 QString orDash(const QString& text) {
     return text.isEmpty() ? QStringLiteral("–") : text;
 }
@@ -54,7 +32,7 @@ QString orDash(const QString& text) {
 
 SavedHostsPage::SavedHostsPage(const AppContext& context, QWidget* parent)
     : QWidget(parent), m_context(context), m_model(new TextTableModel(this)),
-      m_stepsModel(new TextTableModel(this)), m_stack(new QStackedWidget(this)) {
+      m_stack(new QStackedWidget(this)) {
     setObjectName("savedHostsPage");
     m_stack->addWidget(buildList());
     m_stack->addWidget(buildEmpty());
@@ -93,10 +71,20 @@ QWidget* SavedHostsPage::buildList() {
 
     auto* parts = new QSplitter(Qt::Vertical, page);
     parts->setChildrenCollapsible(false);
-    m_table = makeTable(m_model, "hostTable", parts);
+    m_table = new QTableView(parts);
+    m_table->setObjectName("hostTable");
     m_table->setAccessibleName(tr("Hosts"));
+    m_table->setModel(m_model);
+    m_table->setSelectionBehavior(QAbstractItemView::SelectRows);
+    m_table->setSelectionMode(QAbstractItemView::SingleSelection);
     m_table->setAlternatingRowColors(true);
+    m_table->setShowGrid(false);
+    m_table->setTabKeyNavigation(false);
     m_table->setWordWrap(false);
+    m_table->verticalHeader()->hide();
+    m_table->horizontalHeader()->setHighlightSections(false);
+    m_table->horizontalHeader()->setDefaultAlignment(Qt::AlignLeft | Qt::AlignVCenter);
+    m_table->horizontalHeader()->setStretchLastSection(true);
     auto* below = new QWidget(parts);
     m_title = new QLabel(below);
     m_title->setObjectName("hostActTitle");
@@ -105,7 +93,8 @@ QWidget* SavedHostsPage::buildList() {
     m_verdict->setObjectName("hostVerdict");
     m_verdict->setTextInteractionFlags(Qt::TextSelectableByMouse | Qt::TextSelectableByKeyboard);
     letWrap(m_verdict);
-    m_steps = makeTable(m_stepsModel, "hostSteps", below);
+    m_steps = new CheckList(below);
+    m_steps->setObjectName("hostSteps");
     m_steps->setAccessibleName(tr("Steps"));
     auto* result = new QVBoxLayout(below);
     result->setContentsMargins(0, 6, 0, 0);
@@ -183,7 +172,10 @@ void SavedHostsPage::display(const QString& select) {
     }
     m_model->setTable({tr("Name"), tr("SSH"), tr("Test interface"), tr("Test address")}, rows);
     m_stack->setCurrentIndex(m_hosts.isEmpty() && m_readable ? 1 : 0);
-    fitColumns(m_table);
+    m_table->resizeColumnsToContents();
+    for (int column = 0; column + 1 < m_model->columnCount(); ++column) // the last has what is left
+        m_table->setColumnWidth(column, qMin(m_table->columnWidth(column) + 12, 360));
+    m_table->resizeRowsToContents();
     if (!m_hosts.isEmpty())
         m_table->selectRow(row);
     updateButtons();
@@ -259,7 +251,7 @@ void SavedHostsPage::askAndRemove(const SavedHost& host) {
     question->open();
 }
 
-bool SavedHostsPage::change(const std::function<void(Hosts&)>& how, const QString& select) {
+void SavedHostsPage::change(const std::function<void(Hosts&)>& how, const QString& select) {
     const QString path = m_context.hosts.savedHosts;
     auto hosts = readSavedHosts(path);
     Result<void> done;
@@ -272,7 +264,6 @@ bool SavedHostsPage::change(const std::function<void(Hosts&)>& how, const QStrin
     display(select);
     if (!done)
         emit failed(done.error());
-    return done.has_value();
 }
 
 void SavedHostsPage::test() {
@@ -363,10 +354,8 @@ void SavedHostsPage::showStep(int turn, const HostStep& step) {
 }
 
 void SavedHostsPage::showSteps(const QList<HostStep>& steps) {
-    const Table table = stepTable(steps);
-    m_stepsModel->setTable(table.header, table.rows);
+    m_steps->setSteps(steps);
     m_steps->setVisible(!steps.isEmpty());
-    fitColumns(m_steps);
     if (steps.isEmpty())
         say(tr("Test goes all the way to the selected host and shows each step; "
                "Recover puts back what a dead run left there."),

@@ -18,6 +18,7 @@ class QTableView;
 
 namespace knobscope {
 
+class CheckList;
 class TextTableModel;
 
 /// The hosts that the user keeps: new, edit, delete; test each with one click, step by step; and
@@ -46,8 +47,8 @@ private:
     [[nodiscard]] std::optional<SavedHost> selected() const;
     void edit(const std::optional<SavedHost>& host);
     void askAndRemove(const SavedHost& host);
-    /// Changes the file as it is now, which another window may have changed. Says whether it did.
-    bool change(const std::function<void(Hosts&)>& how, const QString& select);
+    /// Changes the file as it is now, which another window may have changed.
+    void change(const std::function<void(Hosts&)>& how, const QString& select);
 
     void test();
     void recover();
@@ -61,10 +62,9 @@ private:
     const AppContext& m_context;
     Hosts m_hosts;
     TextTableModel* m_model;
-    TextTableModel* m_stepsModel;
     QStackedWidget* m_stack;
     QTableView* m_table = nullptr;
-    QTableView* m_steps = nullptr;
+    CheckList* m_steps = nullptr;
     QLabel* m_title = nullptr;
     QLabel* m_verdict = nullptr;
     QPushButton* m_edit = nullptr;

@@ -23,19 +23,20 @@ CheckList::CheckList(QWidget* parent) : QTableView(parent), m_model(new TextTabl
 }
 
 void CheckList::setReport(const PreflightReport& report) {
-    const Table table = checkTable(report);
-    m_model->setTable(table.header, table.rows);
-    fit();
+    show(checkTable(report));
 }
 
 void CheckList::setChanges(const PreflightReport& report) {
-    const Table table = changeTable(report);
-    m_model->setTable(table.header, table.rows);
-    fit();
+    show(changeTable(report));
+}
+
+void CheckList::setSteps(const QList<HostStep>& steps) {
+    show(stepTable(steps));
 }
 
 /// The last column has what is left.
-void CheckList::fit() {
+void CheckList::show(const Table& table) {
+    m_model->setTable(table.header, table.rows);
     constexpr int kWidest = 320;
     resizeColumnsToContents();
     for (int column = 0; column + 1 < m_model->columnCount(); ++column)

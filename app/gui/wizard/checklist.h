@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-3.0-or-later
 #pragma once
 
+#include "core/host/hoststeps.h"
 #include "core/run/preflight.h"
 
 #include <QTableView>
@@ -8,9 +9,10 @@
 namespace knobscope {
 
 class TextTableModel;
+struct Table;
 
-/// What checks found: one line each, with an icon, and the remedy where one is needed; or what a
-/// run changes on the hosts.
+/// What checks found: one line each, with an icon, and the remedy where one is needed; what a
+/// run changes on the hosts; or the steps on the way to one.
 class CheckList : public QTableView {
     Q_OBJECT
 public:
@@ -18,12 +20,13 @@ public:
 
     void setReport(const PreflightReport& report);
     void setChanges(const PreflightReport& report);
+    void setSteps(const QList<HostStep>& steps);
 
 protected:
     void resizeEvent(QResizeEvent* event) override;
 
 private:
-    void fit();
+    void show(const Table& table);
 
     TextTableModel* m_model;
 };
